@@ -1,0 +1,27 @@
+"""Compiles rules/ when the wheel is built, so that a run parses no YAML; a rule that does not compile fails the build."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompileRules(BuildHookInterface[Any]):
+    """Adds cudnn_triage/knowledge.json, the compiled knowledge base, to the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile before the files are collected."""
+        root = Path(self.root)
+        sys.path.insert(0, str(root / "src"))
+        from cudnn_triage.knowledge.base import COMPILED, compile_folders
+
+        data = compile_folders([root / "rules"])
+        self._folder = tempfile.mkdtemp(prefix="cudnn-triage-")
+        target = Path(self._folder) / COMPILED
+        target.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        build_data["force_include"][str(target)] = f"cudnn_triage/{COMPILED}"

@@ -1,0 +1,224 @@
+"""The other commands: explain, rules, eval, fit, completion."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+from .cli import COMMANDS, FAILED, FORMATS, OK, UsageError, knowledge, output
+
+
+def run(command: str, args: Sequence[str]) -> int:
+    """Run one command; returns the exit code."""
+    actions: dict[str, Callable[[Sequence[str]], int]] = {
+        "explain": _explain,
+        "rules": _rules,
+        "eval": _eval,
+        "fit": _fit,
+        "completion": _completion,
+    }
+    return actions[command](args)
+
+
+def _parser(command: str, description: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=f"cudnn-triage {command}", description=description)
+
+
+def _explain(args: Sequence[str]) -> int:
+    parser = _parser("explain", "Say what a cause, a signature, a status or a number means.")
+    parser.add_argument(
+        "name", nargs="+", help="for example cudnn-not-found, CUDNN_STATUS_NOT_INITIALIZED, 700, Xid 79"
+    )
+    parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
+    options = parser.parse_args(args)
+    from .explain import Unknown, explain
+
+    asked = " ".join(options.name)
+    try:
+        print(explain(asked, knowledge(options.rules)), file=output())
+    except Unknown as error:
+        hint = f"; nearest: {', '.join(error.close)}" if error.close else ""
+        raise UsageError(f"nothing is known of {asked!r}{hint}") from None
+    return OK
+
+
+def _rules(args: Sequence[str]) -> int:
+    parser = _parser("rules", "Work on the knowledge base.")
+    actions = parser.add_subparsers(dest="action", required=True)
+    lint = actions.add_parser("lint", help="check rules: shape, ids, references, examples, sources")
+    lint.add_argument("folders", nargs="*", metavar="DIR", help="folders of rules (default: the shipped ones)")
+    lint.add_argument(
+        "--healthy", default="corpus/healthy", metavar="DIR", help="logs in which nothing is wrong (*.log)"
+    )
+    test = actions.add_parser("test", help="run the examples and near-misses of all rules")
+    test.add_argument("folders", nargs="*", metavar="DIR")
+    listing = actions.add_parser("list", help="list causes, signatures and codes")
+    listing.add_argument("--rules", action="append", default=[], metavar="DIR")
+    new = actions.add_parser("new", help="make a signature file from a message on standard input")
+    new.add_argument("id", help="id of the new signature, lower-case words with hyphens")
+    new.add_argument("--cause", default="", help="the cause that the message points to")
+    options = parser.parse_args(args)
+    if options.action == "list":
+        return _list(options.rules)
+    if options.action == "new":
+        from .knowledge.scaffold import signature_file
+
+        message = sys.stdin.read()
+        if not message.strip():
+            raise UsageError("rules new: paste the message on standard input")
+        print(signature_file(options.id, message, options.cause, date.today().isoformat()), end="", file=output())
+        return OK
+    return _lint(options)
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from .knowledge.base import source_rules
+    from .linting import lint, only_examples
+
+    tree = source_rules()
+    own = [Path(folder) for folder in options.folders]
+    for folder in own:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: no such folder")
+    shipped = [tree] if tree and not any(folder.resolve() == tree for folder in own) else []
+    folders = [*shipped, *own]
+    if not folders:
+        raise UsageError("name a folder of rules")
+    problems = only_examples(folders) if options.action == "test" else lint(folders, Path(options.healthy))
+    out = output()
+    for problem in problems:
+        print(problem, file=out)
+    print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}", file=out)
+    return FAILED if problems else OK
+
+
+def _list(folders: Sequence[str]) -> int:
+    known = knowledge(folders)
+    out = output()
+    for name, cause in sorted(known.causes.items(), key=lambda item: (item[1]["family"], item[0])):
+        print(f"cause      {cause['family']:12} {name:32} {cause['title']}", file=out)
+    for rule in known.rules:
+        kind = "code" if rule["code"] else "signature"
+        print(f"{kind:10} {rule['id']:45} {rule['title'][:100]}", file=out)
+    return OK
+
+
+def _folders(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", nargs="*", metavar="DIR", help="folders of labelled logs (default: corpus)")
+    parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
+
+
+def _eval(args: Sequence[str]) -> int:
+    parser = _parser("eval", "Measure accuracy and calibration on labelled logs.")
+    _folders(parser)
+    parser.add_argument("--no-perturb", action="store_true", help="leave out the perturbed runs")
+    parser.add_argument("--no-baseline", action="store_true", help="leave out the statistical look-alikes")
+    parser.add_argument("--details", action="store_true", help="list confusions and every wrong answer")
+    parser.add_argument("--min-fair", type=float, metavar="X", help="fail when cross-validated fair@1 is below X")
+    parser.add_argument("--max-ece", type=float, metavar="X", help="fail when the calibration error is above X")
+    parser.add_argument("--max-alarms", type=int, metavar="N", help="fail on more than N false alarms")
+    options = parser.parse_args(args)
+    from .engine import Triager
+    from .evaluation.command import evaluate
+    from .knowledge.yamlfile import Problem
+
+    try:
+        found = evaluate(
+            _labelled(options.folders),
+            Triager(knowledge(options.rules)),
+            output(),
+            perturb=not options.no_perturb,
+            baseline=not options.no_baseline,
+            details=options.details,
+        )
+    except Problem as problem:
+        raise UsageError(str(problem)) from None
+    missed = [
+        text
+        for wrong, text in (
+            (
+                options.min_fair is not None and found.fair1 < options.min_fair,
+                f"fair@1 {found.fair1:.3f} is below {options.min_fair}",
+            ),
+            (
+                options.max_ece is not None and found.ece > options.max_ece,
+                f"ECE {found.ece:.3f} is above {options.max_ece}",
+            ),
+            (
+                options.max_alarms is not None and len(found.alarms) > options.max_alarms,
+                f"{len(found.alarms)} false alarms",
+            ),
+        )
+        if wrong
+    ]
+    for text in missed:
+        print(f"cudnn-triage eval: {text}", file=sys.stderr)
+    return FAILED if missed else OK
+
+
+def _labelled(folders: Sequence[str]) -> list[Path]:
+    paths = [Path(folder) for folder in folders] or [Path("corpus")]
+    for path in paths:
+        if not path.is_dir():
+            raise UsageError(f"{path}: no such folder of labelled logs")
+    return paths
+
+
+def _fit(args: Sequence[str]) -> int:
+    parser = _parser("fit", "Fit the numbers behind the strength words; prints rules/weights.yaml.")
+    _folders(parser)
+    options = parser.parse_args(args)
+    from .engine import Triager
+    from .evaluation.command import fitted
+
+    paths = _labelled(options.folders)
+    numbers = fitted(paths, Triager(knowledge(options.rules)))
+    out = output()
+    print("# Fitted by 'cudnn-triage fit'; what each number means stands in src/cudnn_triage/ranking.py", file=out)
+    for name, value in numbers.items():
+        print(f"{name}: {value}", file=out)
+    return OK
+
+
+_BASH = """_cudnn_triage() {
+  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+  case "$prev" in
+    --format) COMPREPLY=($(compgen -W "%(formats)s" -- "$cur")); return;;
+    --color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return;;
+    rules) COMPREPLY=($(compgen -W "lint test list new" -- "$cur")); return;;
+    explain) COMPREPLY=($(compgen -W "%(causes)s" -- "$cur")); return;;
+    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return;;
+  esac
+  COMPREPLY=($(compgen -W "%(commands)s %(options)s" -- "$cur") $(compgen -f -- "$cur"))
+}
+complete -o filenames -F _cudnn_triage cudnn-triage
+"""
+_ZSH = "autoload -U +X bashcompinit && bashcompinit\n" + _BASH
+_FISH = """complete -c cudnn-triage -n __fish_use_subcommand -a "%(commands)s"
+complete -c cudnn-triage -l format -x -a "%(formats)s"
+complete -c cudnn-triage -l color -x -a "auto always never"
+complete -c cudnn-triage -n "__fish_seen_subcommand_from rules" -x -a "lint test list new"
+complete -c cudnn-triage -n "__fish_seen_subcommand_from explain" -x -a "%(causes)s"
+complete -c cudnn-triage -n "__fish_seen_subcommand_from completion" -x -a "bash zsh fish"
+"""
+
+
+def _completion(args: Sequence[str]) -> int:
+    parser = _parser("completion", 'Print a completion script: eval "$(cudnn-triage completion bash)".')
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    options = parser.parse_args(args)
+    script = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}[options.shell]
+    from .cli import parser as main_parser
+
+    flags = [o for action in main_parser()._actions for o in action.option_strings if o.startswith("--")]
+    words = {
+        "formats": " ".join(FORMATS),
+        "commands": " ".join(COMMANDS),
+        "causes": " ".join(sorted(knowledge([]).causes)),
+        "options": " ".join(flags),
+    }
+    print(script % words, end="", file=output())
+    return OK

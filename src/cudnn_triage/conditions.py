@@ -1,0 +1,79 @@
+"""Conditions on facts, evaluated in three values: True, False, or None where a fact that matters is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .facts import Facts
+from .values import Value, compare
+
+Seen = Callable[[str], bool]
+_ORDER: dict[str, Callable[[int], bool]] = {
+    "==": lambda sign: sign == 0,
+    "!=": lambda sign: sign != 0,
+    "<": lambda sign: sign < 0,
+    "<=": lambda sign: sign <= 0,
+    ">": lambda sign: sign > 0,
+    ">=": lambda sign: sign >= 0,
+}
+
+
+def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
+    """Whether the condition ``tree`` (from knowledge/condition_language.py) holds; None is unknown.
+
+    A comparison holds if any known value of each side satisfies it. ``seen`` tells whether a signature or cause was met.
+    """
+    kind = tree[0]
+    if kind == "and":
+        results = [holds(part, facts, seen) for part in tree[1:]]
+        return False if False in results else None if None in results else True
+    if kind == "or":
+        results = [holds(part, facts, seen) for part in tree[1:]]
+        return True if True in results else None if None in results else False
+    if kind == "not":
+        result = holds(tree[1], facts, seen)
+        return None if result is None else not result
+    if kind == "seen":
+        return seen(tree[1])
+    if kind == "known":
+        return bool(facts.values(tree[1]))
+    if kind == "several":
+        values = facts.values(tree[1])
+        return any(compare(values[0], other) not in (0, None) for other in values[1:]) if values else None
+    left = _values(tree[1], facts)
+    if not left:
+        return None
+    if kind == "in":
+        return any(compare(value, option) == 0 for value in _flat(left) for option in tree[2])
+    right = _values(tree[2], facts)
+    if not right:
+        return None
+    if kind == "~":
+        return any(str(needle).casefold() in str(value).casefold() for value in _flat(left) for needle in right)
+    signs = [compare(a, b) for a in _flat(left) for b in _flat(right)]
+    known = [sign for sign in signs if sign is not None]
+    if not known:
+        return None
+    return any(map(_ORDER[kind], known))
+
+
+def _flat(values: list[Value]) -> list[Value]:
+    return [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+
+
+def _values(tree: list[Any], facts: Facts) -> list[Value]:
+    kind = tree[0]
+    if kind == "fact":
+        return facts.values(tree[1])
+    if kind == "literal":
+        return [tree[1]]
+    out: list[Value] = []
+    for left in _values(tree[1], facts):
+        for right in _values(tree[2], facts):
+            try:
+                a, b = float(str(left)), float(str(right))
+                out.append(a + b if kind == "+" else a - b if kind == "-" else a * b if kind == "*" else a / b)
+            except (ValueError, ZeroDivisionError, OverflowError):
+                continue
+    return out

@@ -1,0 +1,256 @@
+"""Compressed files and archives, recognised by content: gzip, bzip2, xz, zstd, tar and zip (CI log archives), nested."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+MOST_BYTES = 2 << 30
+"""What an input may expand to in all."""
+
+_FREE_BYTES = 256 << 20  # below this no ratio is suspicious
+_MOST_RATIO = 2000
+_MOST_DEPTH = 4
+_MOST_MEMBERS = 20_000
+_CHUNK = 1 << 20
+
+_NO_LOG = (
+    (b"\x89PNG\r\n", "a PNG image", "paste the text of the log instead of a screenshot"),
+    (b"\xff\xd8\xff", "a JPEG image", "paste the text of the log instead of a screenshot"),
+    (b"GIF8", "a GIF image", "paste the text of the log instead of a screenshot"),
+    (b"%PDF-", "a PDF document", "copy the text of the log out of it"),
+    (b"\x7fELF", "a program or library", "give the log that it prints"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first: 7z x FILE"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first: unrar x FILE"),
+    (b"\x04\x22\x4d\x18", "lz4-compressed", "decompress it first: lz4 -d FILE"),
+    (b"\x1f\x9d", "compressed with the old 'compress'", "decompress it first: uncompress FILE"),
+)
+
+
+class ReadError(Exception):
+    """Input from which no text can be read. The message says what, where and what to do."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Budget:
+    """How many bytes one input may still expand to."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self._name = name
+        self._size = size
+        self._used = 0
+
+    def spend(self, count: int) -> None:
+        self._used += count
+        if self._used > MOST_BYTES:
+            raise ReadError(
+                f"{self._name}: expands to more than {MOST_BYTES >> 30} GiB; unpack it and give the part with the error"
+            )
+        if self._used > max(_FREE_BYTES, _MOST_RATIO * self._size):
+            raise ReadError(
+                f"{self._name}: {self._size} bytes expand to more than {self._used >> 20} MiB, which looks like a "
+                "decompression bomb; unpack it yourself if you trust it"
+            )
+
+
+def unpack(data: bytes, name: str) -> list[tuple[str, bytes]]:
+    """(name, bytes) of every file in ``data``; plain data is its own only file. Raises ReadError."""
+    members = list(_unpack(data, name, _Budget(name, len(data)), 0))
+    if not members:
+        raise ReadError(f"{name}: the archive holds no text file; give the log itself")
+    return members
+
+
+def _unpack(data: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    if depth > _MOST_DEPTH:
+        raise ReadError(f"{name}: archives are nested more than {_MOST_DEPTH} deep; unpack the log first")
+    for magic, what, advice in _NO_LOG:
+        if data.startswith(magic):
+            raise ReadError(f"{name}: this is {what}, not a log; {advice}")
+    if (decompressor := _decompressor(data, name)) is not None:
+        yield from _unpack(_expand(data, name, decompressor, budget), name, budget, depth + 1)
+    elif data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        yield from _nested(_zip_members(data, name, budget), budget, depth)
+    elif data[257:262] == b"ustar":
+        yield from _nested(_tar_members(data, name, budget), budget, depth)
+    else:
+        yield name, data
+
+
+def _nested(members: Iterator[tuple[str, bytes]], budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    for name, data in members:
+        try:
+            inner = list(_unpack(data, name, budget, depth + 1))
+        except ReadError:
+            if depth >= _MOST_DEPTH:
+                raise
+            continue  # an image or a broken file beside the logs
+        yield from ((member, raw) for member, raw in inner if not _binary(raw))
+
+
+def _binary(data: bytes) -> bool:
+    """Data, not text: zero bytes that are not the ones of UTF-16."""
+    head = data[:4096]
+    zeros = head.count(0)
+    if not zeros or head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    return zeros > 0.01 * len(head) and not (
+        max(head[0::2].count(0), head[1::2].count(0)) > 0.3 * len(head) and min(head[0::2].count(0), head[1::2].count(0)) < 0.05 * len(head)
+    )
+
+
+class _Gzip:
+    """zlib's decompressor with the interface of the others."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max(max_length, 0))
+
+
+def _decompressor(data: bytes, name: str) -> type[_Gzip] | Any | None:
+    """The class that decompresses ``data``, or None where it is not compressed."""
+    if data.startswith(b"\x1f\x8b\x08"):
+        return _Gzip
+    if re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", data):
+        return bz2.BZ2Decompressor
+    if data.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMADecompressor
+    if data.startswith(b"\x28\xb5\x2f\xfd") or re.match(rb"[\x50-\x5f]\x2a\x4d\x18", data):
+        return _zstd(name)
+    return None
+
+
+def _zstd(name: str) -> Any:
+    try:
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]  # Python 3.14
+    except ImportError:
+        try:
+            from backports import zstd  # type: ignore[import-not-found,unused-ignore]
+        except ImportError:
+            raise ReadError(
+                f"{name}: is zstd-compressed, which this Python cannot read; run 'python -m pip install backports.zstd', "
+                "or decompress it first: zstd -d FILE"
+            ) from None
+    return zstd.ZstdDecompressor
+
+
+def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> bytes:
+    """Everything that can be decompressed: a file cut short still gives its beginning."""
+    out: list[bytes] = []
+    rest = data
+    while rest:
+        stream: _Decompressor = decompressor()
+        feed = rest
+        try:
+            while not stream.eof:
+                chunk = stream.decompress(feed, _CHUNK)
+                feed = b""
+                budget.spend(len(chunk))
+                out.append(chunk)
+                if not chunk and stream.needs_input:
+                    return _nonempty(out, name)  # cut short
+        except (zlib.error, OSError, EOFError, lzma.LZMAError, ValueError) as error:
+            return _nonempty(out, name, error)
+        except Exception as error:
+            if type(error).__name__ != "ZstdError":
+                raise
+            return _nonempty(out, name, error)
+        rest = stream.unused_data.lstrip(b"\x00")
+        if not rest or _decompressor(rest, name) is not decompressor:
+            break
+    return b"".join(out)
+
+
+def _nonempty(chunks: list[bytes], name: str, error: Exception | None = None) -> bytes:
+    if not any(chunks):
+        raise ReadError(
+            f"{name}: the compressed file is damaged{f' ({error})' if error else ' or cut short'}; fetch it again or give the log as text"
+        )
+    return b"".join(chunks)
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in re.split(r"(\d{1,18})", name) if part]
+
+
+def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        infos = [info for info in archive.infolist() if not info.is_dir()]
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError, UnicodeError) as error:
+        raise ReadError(f"{name}: the zip archive is damaged ({error}); download it again") from error
+    if len(infos) > _MOST_MEMBERS:
+        raise ReadError(f"{name}: the zip archive holds more than {_MOST_MEMBERS} files; give the log itself")
+    # GitHub's archive holds each job whole ('0_build.txt') and once more by steps ('build/1_Set up job.txt')
+    whole = {match[1] for info in infos if (match := re.fullmatch(r"-?\d+_(.+)\.txt", info.filename))}
+    locked = ""
+    for info in sorted(infos, key=lambda info: _natural(info.filename)):
+        folder, _, file = info.filename.rpartition("/")
+        if folder in whole and re.fullmatch(r"(?:\d+_.+|system)\.txt", file):
+            continue
+        if info.flag_bits & 1:
+            locked = info.filename
+            continue
+        try:
+            with archive.open(info) as stream:
+                raw = _limited(stream, budget)
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, lzma.LZMAError, ValueError, NotImplementedError, RuntimeError):
+            continue
+        yield f"{name}:{info.filename}", raw
+    if locked and all(info.flag_bits & 1 for info in infos):
+        raise ReadError(f"{name}: the zip archive is encrypted; unpack it first")
+
+
+def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            for count, info in enumerate(archive):
+                if count > _MOST_MEMBERS:
+                    raise ReadError(f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself")
+                stream = archive.extractfile(info) if info.isreg() else None
+                if stream is not None:
+                    found.append((info.name, _limited(stream, budget)))
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        if not found:
+            raise ReadError(f"{name}: the tar archive is damaged ({error}); fetch it again") from error
+    for member, raw in sorted(found, key=lambda item: _natural(item[0])):
+        yield f"{name}:{member}", raw
+
+
+def _limited(stream: Any, budget: _Budget) -> bytes:
+    out: list[bytes] = []
+    while chunk := stream.read(_CHUNK):
+        budget.spend(len(chunk))
+        out.append(chunk)
+    return b"".join(out)

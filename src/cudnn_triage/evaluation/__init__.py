@@ -1,0 +1,1 @@
+"""Measuring the tool on folders of labelled logs: accuracy, calibration, robustness, a statistical baseline, fitted numbers."""

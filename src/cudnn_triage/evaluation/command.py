@@ -1,0 +1,81 @@
+"""The text of ``cudnn-triage eval``: figures of our answers, the perturbed ones and the look-alikes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from ..engine import Triager
+from .baseline import BaselineUnavailable, baselines
+from .fitting import Drawn, fit
+from .labelled import Labelled, read_folder
+from .measure import answers, cross_validated, examine, fold_weights, harmless_causes
+from .metrics import Answer, Figures, confusion, figures
+from .perturb import PERTURBATIONS
+
+
+def evaluate(
+    folders: Sequence[Path], triager: Triager, out: IO[str], *, perturb: bool, baseline: bool, details: bool
+) -> Figures:
+    """Print all figures for the labelled logs of these folders; returns the cross-validated plain ones."""
+    labelled = [item for folder in folders for item in read_folder(folder)]
+    knowledge = triager.knowledge
+    examined = examine(triager, labelled)
+    weights = fold_weights(triager, labelled, examined)
+    held_out = cross_validated(triager, labelled, examined, weights)
+    plain = figures(held_out, knowledge)
+    shipped = figures(answers(triager, labelled, examined), knowledge)
+    print(f"{len(labelled)} logs; numbers behind the strength words fitted on the other four of five folds", file=out)
+    print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
+    _row("cross-validated", plain, out)
+    _row("with shipped numbers", shipped, out)
+    if perturb:
+        for name, change in PERTURBATIONS.items():
+            changed = examine(triager, labelled, change)
+            found = figures(cross_validated(triager, labelled, changed, weights), knowledge)
+            _row(name, found, out, plain)
+    if baseline:
+        try:
+            for name, guesses in baselines(labelled).items():
+                _row(name, figures(guesses, knowledge), out)
+        except BaselineUnavailable as error:
+            print(error, file=out)
+    print("\nreliability (confidence of the first diagnosis, cross-validated)\n  said  right  logs", file=out)
+    for said, right, count in plain.reliability:
+        print(f"  {said:.2f}   {right:.2f}  {count:4}", file=out)
+    if details:
+        _details(held_out, plain, out)
+    return plain
+
+
+def _row(name: str, found: Figures, out: IO[str], base: Figures | None = None) -> None:
+    drop = f"  ({found.fair1 - base.fair1:+.3f})" if base else ""
+    alarms = f"{len(found.alarms)} of {found.harmless}"
+    print(
+        f"{name:22}{found.strict1:8.3f}{found.fair1:8.3f}{found.gold3:8.3f}{found.ece:8.3f}  {alarms}{drop}", file=out
+    )
+
+
+def _details(held_out: Sequence[Answer], plain: Figures, out: IO[str]) -> None:
+    print("\nconfusion (gold -> said)", file=out)
+    for gold, said, count in confusion(held_out):
+        print(f"  {count:3}  {gold} -> {said}", file=out)
+    print("\nnot fair, or gold not among three", file=out)
+    for a in held_out:
+        if not a.fair or not a.gold3:
+            chance = "" if a.confidence is None else f" {a.confidence:.2f}"
+            print(
+                f"  {a.case.id}: gold {'/'.join(a.case.gold)}; said {', '.join(a.ranked[:3]) or 'nothing'}{chance}",
+                file=out,
+            )
+    for a in plain.alarms:
+        print(f"  false alarm: {a.case.id}: {a.first} {a.confidence:.2f}", file=out)
+
+
+def fitted(folders: Sequence[Path], triager: Triager) -> dict[str, float]:
+    """The numbers fitted on all labelled logs of these folders, for rules/weights.yaml."""
+    labelled: list[Labelled] = [item for folder in folders for item in read_folder(folder)]
+    examined = examine(triager, labelled)
+    drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
+    return fit(drawn, triager.competing, harmless_causes(triager))

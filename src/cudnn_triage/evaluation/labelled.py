@@ -1,0 +1,44 @@
+"""Labelled logs: NAME.log beside NAME.yaml (corpus/), or one YAML file that holds the log itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..knowledge.yamlfile import Problem, load
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One log and the root cause known to be behind it."""
+
+    id: str
+    log: bytes
+    gold: tuple[str, ...]
+    acceptable: tuple[str, ...]
+    group: str
+
+
+def read_folder(folder: Path) -> list[Labelled]:
+    """All labelled logs below ``folder``, by id. Raises Problem where a label cannot be read."""
+    found: list[Labelled] = []
+    for path in sorted(folder.rglob("*.yaml")):
+        document = load(path)
+        data = document.data
+        if not isinstance(data, dict) or "gold" not in data:
+            raise document.problem("$", "a label needs 'gold': the root causes, first = primary")
+        beside = path.with_suffix(".log")
+        if beside.exists():
+            log = beside.read_bytes()
+        elif isinstance(data.get("log"), str):
+            log = data["log"].encode()
+        else:
+            raise document.problem("$.log", f"no log: neither here nor in {beside.name}")
+        if not isinstance(data["gold"], list) or not data["gold"]:
+            raise document.problem("$.gold", "expected a list of causes")
+        name = str(path.relative_to(folder).with_suffix("").as_posix())
+        acceptable = data.get("acceptable") or []
+        found.append(Labelled(name, log, tuple(data["gold"]), tuple(acceptable), path.parent.name))
+    if not found:
+        raise Problem(str(folder), 0, "", "no labelled logs (*.yaml) here")
+    return found

@@ -1,0 +1,75 @@
+"""Running the tool over labelled logs: plain, perturbed, and with numbers fitted on the other folds only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..engine import Triager
+from ..evidence import Case
+from ..reading import Log, read
+from .fitting import Drawn, fit, folds
+from .labelled import Labelled
+from .metrics import Answer, answer, off_field_cause
+
+Change = Callable[[str], str]
+
+
+def examine(triager: Triager, labelled: Sequence[Labelled], change: Change | None = None) -> list[tuple[Log, Case]]:
+    """What each log says, before ranking; ``change`` is done to its text first."""
+    from ..cleaning import clean
+
+    out: list[tuple[Log, Case]] = []
+    for item in labelled:
+        data = change(item.log.decode("utf-8", "replace")).encode() if change else item.log
+        log = read(data, item.id)[0]
+        out.append((log, triager.examine(clean(log))))
+    return out
+
+
+def harmless_causes(triager: Triager) -> frozenset[str]:
+    """Causes whose right answer is 'no diagnosis': the harmless ones and 'not about the GPU'."""
+    causes = triager.knowledge.causes
+    return frozenset(c for c, rule in causes.items() if rule["severity"] == "benign") | {
+        off_field_cause(triager.knowledge)
+    }
+
+
+def answers(
+    triager: Triager,
+    labelled: Sequence[Labelled],
+    examined: Sequence[tuple[Log, Case]],
+    weights: Mapping[str, float] | None = None,
+) -> list[Answer]:
+    """The tool's answers, with its own numbers or these."""
+    off = off_field_cause(triager.knowledge)
+    return [
+        answer(item, triager.report(log, case, weights=weights), off)
+        for item, (log, case) in zip(labelled, examined, strict=True)
+    ]
+
+
+def fold_weights(
+    triager: Triager, labelled: Sequence[Labelled], examined: Sequence[tuple[Log, Case]]
+) -> list[dict[str, float]]:
+    """For each fold, the numbers fitted on all other folds."""
+    harmless = harmless_causes(triager)
+    drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
+    out = []
+    for fold in folds(labelled):
+        held = set(fold)
+        out.append(fit([d for i, d in enumerate(drawn) if i not in held], triager.competing, harmless))
+    return out
+
+
+def cross_validated(
+    triager: Triager,
+    labelled: Sequence[Labelled],
+    examined: Sequence[tuple[Log, Case]],
+    weights: Sequence[Mapping[str, float]],
+) -> list[Answer]:
+    """Answers in which every log is judged with numbers fitted without its fold."""
+    out: dict[int, Answer] = {}
+    for fold, numbers in zip(folds(labelled), weights, strict=True):
+        found = answers(triager, [labelled[i] for i in fold], [examined[i] for i in fold], numbers)
+        out.update(zip(fold, found, strict=True))
+    return [out[i] for i in range(len(labelled))]

@@ -1,0 +1,254 @@
+"""From matches and facts to evidence: what speaks for and against which cause, echoes put under their root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .conditions import holds
+from .facts import Fact, Facts
+from .knowledge.base import Knowledge
+from .lines import Line
+from .matching import Occurrence
+from .structure import Failure, Structure
+from .values import read, squeeze
+
+FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
+_WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One thing that speaks for or against a cause."""
+
+    cause: str
+    strength: str
+    supports: bool
+    kind: Literal["signature", "fact"]
+    id: str  # the signature or code, or the condition
+    why: str
+    occurrence: Occurrence | None = None
+    standing: str = PLAIN  # failing: in the lines of a failure; notice: the program went on; plain: neither
+    origin: Literal["log", "local"] = "log"
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that is known of one log: its lines, structure, matches, facts, and the evidence drawn from them."""
+
+    lines: Sequence[Line]
+    structure: Structure
+    occurrences: tuple[Occurrence, ...]
+    facts: Facts
+    evidence: tuple[Evidence, ...]
+    echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
+
+
+def collect_facts(
+    occurrences: Sequence[Occurrence], lines: Sequence[Line], knowledge: Knowledge, given: Sequence[Fact] = ()
+) -> Facts:
+    """The facts that the matched messages carry, after those given."""
+    facts = Facts(given)
+    for occurrence in occurrences:
+        for capture in occurrence.captures:
+            facts.add(Fact(capture.name, capture.value, "log", lines[capture.line].place(capture.at)[0]))
+        for fact in _implied(occurrence, lines, knowledge):
+            facts.add(fact)
+    return facts
+
+
+def _implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge) -> list[Fact]:
+    """The constant facts that a message sets, with the message's own captures filled in."""
+    out: list[Fact] = []
+    values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures}
+    for name, text in knowledge.by_id[occurrence.rule]["sets"].items():
+        for hole, value in values.items():
+            name, text = name.replace(hole, value.lower().replace("_", "-")), text.replace(hole, value)
+        declared = knowledge.facts.get(name)
+        kind = declared["type"] if declared else "version" if name.startswith("package.") else "word"
+        value_read = read(kind, text)
+        if value_read is not None and "{" not in name + text:
+            out.append(Fact(name, knowledge.placed(value_read), "log", lines[occurrence.first].number))
+    return out
+
+
+def silence_catch_alls(occurrences: list[Occurrence], knowledge: Knowledge) -> list[Occurrence]:
+    """Drop catch-all matches (status codes, general wrappers) on lines where a specific message stands."""
+    specific: set[int] = set()
+    for occurrence in occurrences:
+        rule = knowledge.by_id[occurrence.rule]
+        if not rule["catch_all"] and rule["points_to"]:
+            specific.update(range(occurrence.first, occurrence.last + 1))
+    return [
+        o
+        for o in occurrences
+        if not knowledge.by_id[o.rule]["catch_all"] or specific.isdisjoint(range(o.first, o.last + 1))
+    ]
+
+
+def structure_facts(
+    occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, knowledge: Knowledge
+) -> list[Fact]:
+    """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
+    facts = [Fact("log.ranks", len(structure.ranks), "structure")]
+    failures = [f for f in structure.failures if not f.caught and f.kind != "exit-code"]
+    failures = failures or [f for f in structure.failures if not f.caught]
+    if not failures:
+        return facts
+    explained: set[int] = set()
+    for occurrence in occurrences:
+        pointers = knowledge.by_id[occurrence.rule]["points_to"]
+        if any(p["supports"] and _of_the_field(p["cause"], knowledge) for p in pointers):
+            explained.update(range(occurrence.first, occurrence.last + 1))
+    last = failures[-1]
+    for prefix, failure in (("failure.", last), ("failure.first.", failures[0])):
+        span = range(failure.first, failure.last + 1)
+        facts.append(_yes_no(f"{prefix}explained", any(i in explained for i in span), lines, failure))
+        facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
+    for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
+        if value:
+            facts.append(Fact(f"failure.{name}", value, "structure", lines[last.first].number))
+    return facts
+
+
+def _of_the_field(cause: str, knowledge: Knowledge) -> bool:
+    return knowledge.causes.get(cause, {"family": ""})["family"] not in ("benign", "")
+
+
+def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> Fact:
+    return Fact(name, "yes" if value else "no", "structure", lines[failure.first].number)
+
+
+def has_field_word(text: str, knowledge: Knowledge) -> bool:
+    """Whether a text uses words of this field (rules/facts: field_words)."""
+    lowered = text.lower()
+    return any(word in lowered for word in knowledge.field_words)
+
+
+def weigh(
+    occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
+) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
+    """The evidence in these matches and facts, and which matches are only echoes of others."""
+    seen_rules = {o.rule for o in occurrences}
+    pointed = {p["cause"] for name in seen_rules for p in knowledge.by_id[name]["points_to"] if p["supports"]}
+
+    def seen(name: str) -> bool:
+        return name in seen_rules or name in pointed
+
+    failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+    drawn: dict[Occurrence, list[Evidence]] = {}
+    for occurrence in occurrences:
+        drawn[occurrence] = _from_occurrence(occurrence, lines, failing, facts, knowledge, seen)
+    echoes = find_echoes(occurrences, drawn, knowledge)
+    evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
+    for cause, rule in knowledge.causes.items():
+        for item in rule["evidence"]:
+            if holds(item["when"], facts, seen):
+                local = any(f.origin == "local" for name in _fact_names(item["when"]) for f in facts.get(name))
+                evidence.append(
+                    Evidence(
+                        cause,
+                        item["strength"],
+                        item["supports"],
+                        "fact",
+                        item["text"],
+                        item["why"],
+                        origin="local" if local else "log",
+                    )
+                )
+    return tuple(evidence), echoes
+
+
+def _fact_names(tree: list[Any]) -> list[str]:
+    if tree[0] in ("fact", "known", "several"):
+        return [tree[1]]
+    return [name for part in tree[1:] if isinstance(part, list) and part for name in _fact_names(part)]
+
+
+def _from_occurrence(
+    occurrence: Occurrence, lines: Sequence[Line], failing: set[int], facts: Facts, knowledge: Knowledge, seen: Any
+) -> list[Evidence]:
+    rule = knowledge.by_id[occurrence.rule]
+    own = [Fact(c.name, c.value, "log", lines[c.line].number) for c in occurrence.captures]
+    scope = Facts(own + _implied(occurrence, lines, knowledge), facts)
+    if rule["survived"]:
+        standing = NOTICE
+    elif not failing.isdisjoint(range(occurrence.first, occurrence.last + 1)):
+        standing = FAILING
+    else:
+        standing = NOTICE if lines[occurrence.first].level in ("I", "W") else PLAIN
+    return [
+        Evidence(
+            p["cause"],
+            p["strength"],
+            p["supports"],
+            "signature",
+            occurrence.rule,
+            p["why"] or rule["title"],
+            occurrence,
+            standing,
+        )
+        for p in rule["points_to"]
+        if p["when"] is None or holds(p["when"], scope, seen)
+    ]
+
+
+def find_echoes(
+    occurrences: Sequence[Occurrence], drawn: dict[Occurrence, list[Evidence]], knowledge: Knowledge
+) -> dict[Occurrence, str]:
+    """Which matches are the echo of another: a rule that names another rule or cause in ``symptom_of``, and it is there.
+
+    A cause is there when a match that is no echo itself speaks for it with weight. Of two rules that name each other, the
+    one that stands first in the log is the root.
+    """
+    first: dict[str, Occurrence] = {}
+    for occurrence in occurrences:
+        first.setdefault(occurrence.rule, occurrence)
+    echoes: dict[Occurrence, str] = {}
+    for occurrence in occurrences:
+        for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
+            there = first.get(root)
+            if there is None or root == occurrence.rule:
+                continue
+            mutual = occurrence.rule in knowledge.by_id[root]["symptom_of"]
+            if not mutual or (there.first, there.start) < (first[occurrence.rule].first, first[occurrence.rule].start):
+                echoes[occurrence] = root
+                break
+    causes: dict[str, str] = {}
+    for occurrence, items in drawn.items():
+        if occurrence not in echoes:
+            for item in items:
+                if item.supports and item.strength in _WEIGHTY:
+                    causes.setdefault(item.cause, occurrence.rule)
+    for occurrence in occurrences:
+        if occurrence in echoes:
+            continue
+        own = {item.cause for item in drawn[occurrence] if item.supports and item.strength in _WEIGHTY}
+        for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
+            if root in causes and causes[root] != occurrence.rule and root not in own:
+                echoes[occurrence] = root
+                break
+    return echoes
+
+
+def unexplained_lines(
+    occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, knowledge: Knowledge
+) -> list[int]:
+    """Lines that look like an error of this field and that no rule speaks of, each distinct text once."""
+    from .structure import Role
+
+    covered = {i for o in occurrences for i in range(o.first, o.last + 1)}
+    out: list[int] = []
+    texts: set[str] = set()
+    for i, line in enumerate(lines):
+        if i in covered or structure.roles[i] in (Role.SOURCE, Role.FRAME, Role.BLANK):
+            continue
+        lowered = line.text.lower()
+        if not any(word in lowered for word in knowledge.error_words) or not has_field_word(lowered, knowledge):
+            continue
+        key = squeeze("".join(char for char in lowered if not char.isdigit()))
+        if key not in texts:
+            texts.add(key)
+            out.append(i)
+    return out

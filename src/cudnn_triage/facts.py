@@ -1,0 +1,70 @@
+"""Facts: typed values with a dotted name, an origin and a place; and the set of them that conditions are asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from .values import Value, attribute, show
+
+Origin = Literal["log", "local", "table", "structure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One reading. ``origin`` is "log", "local" (a probe on this machine), "table" (worked out from a compatibility table)
+    or "structure" (how the log's lines hang together)."""
+
+    name: str
+    value: Value
+    origin: Origin = "log"
+    line: int = 0  # 1-based raw line, 0 where the fact has no place
+
+    @property
+    def text(self) -> str:
+        """The value as printed in reports and commands."""
+        return show(self.value)
+
+
+class Facts:
+    """The facts of one log, by name, in order of appearance. Scopes nest: a signature's own captures come first."""
+
+    def __init__(self, facts: Iterable[Fact] = (), parent: Facts | None = None) -> None:
+        self._by_name: dict[str, list[Fact]] = {}
+        self._parent = parent
+        for fact in facts:
+            self.add(fact)
+
+    def add(self, fact: Fact) -> None:
+        """Add a reading, unless the same value is already known under this name."""
+        known = self._by_name.setdefault(fact.name, [])
+        if all(other.value != fact.value for other in known):
+            known.append(fact)
+
+    def get(self, name: str) -> list[Fact]:
+        """All readings of ``name``; of the innermost scope that has any."""
+        found = self._by_name.get(name)
+        if found is None and self._parent is not None:
+            return self._parent.get(name)
+        return found or []
+
+    def values(self, name: str) -> list[Value]:
+        """The distinct values of ``name``; ``name`` may end in an attribute ('cudnn.loaded.major')."""
+        facts = self.get(name)
+        if facts:
+            return [fact.value for fact in facts]
+        stem, _, last = name.rpartition(".")
+        if not stem:
+            return []
+        found = (attribute(value, last) for value in self.values(stem))
+        return list(dict.fromkeys(value for value in found if value is not None))
+
+    def one(self, name: str) -> Value | None:
+        """The value of ``name`` where there is exactly one, else None."""
+        values = self.values(name)
+        return values[0] if len(values) == 1 else None
+
+    def __iter__(self) -> Iterator[Fact]:
+        for facts in self._by_name.values():
+            yield from facts

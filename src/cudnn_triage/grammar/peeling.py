@@ -1,0 +1,51 @@
+"""What other programs draw around a traceback, taken off before it is read: ``| `` of exception groups, boxes, shared prefixes."""
+
+from __future__ import annotations
+
+import re
+
+from .page import Stream
+
+FRAMING = " \t\u2502\u2503"  # white space and the sides of rich's boxes
+
+_GROUP_LINE = re.compile(r"\s*(?:\| ?|\+(?=-))")
+_GROUP_RULER = re.compile(r"[-+]*-{4,}[ \d.]*-*\s*$")
+_GROUP_HEAD = re.compile(r"\s*\+ ")
+
+
+def open_group(stream: Stream, pos: int) -> None:
+    """Peel the ``| `` off the lines of an exception group."""
+    at = pos
+    while at < stream.size:
+        text = stream.texts[at]
+        found = _GROUP_LINE.match(text) if at > pos else _GROUP_HEAD.match(text)
+        if found is None:
+            break
+        rest = text[found.end() :]
+        if at > pos and _GROUP_RULER.match(rest):
+            rest = ""
+        stream.texts[at] = rest
+        at += 1
+    stream.group_until = at
+    stream.group = None
+
+
+def box(stream: Stream, pos: int) -> None:
+    """Peel the frame off the lines of a box that rich draws around a traceback."""
+    at = pos + 1
+    while at < stream.size and stream.texts[at].lstrip()[:1] in ("\u2502", "\u2503"):
+        stream.texts[at] = stream.texts[at].strip().removeprefix("\u2502").removeprefix("\u2503").rstrip(FRAMING)
+        at += 1
+
+
+def shared_prefix(stream: Stream, pos: int, before: str) -> int:
+    """Peel a prefix that the header shares with the lines below it; return the column at which the traceback stands."""
+    mark = before.strip()
+    if not mark:
+        return len(before)
+    start = before.rstrip()
+    at = pos + 1
+    while at < stream.size and stream.texts[at].startswith(start):
+        stream.texts[at] = stream.texts[at][len(before) :] if stream.texts[at].startswith(before) else ""
+        at += 1
+    return 0

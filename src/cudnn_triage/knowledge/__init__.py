@@ -1,0 +1,1 @@
+"""The knowledge base: its files, its languages, its compiled form."""

@@ -1,0 +1,259 @@
+"""From a rulebook to the plain data that the engine runs on: patterns, anchors, parsed conditions, code tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..values import squeeze
+from . import schema
+from .condition_language import ConditionError, parse
+from .rulebook import Rulebook
+from .templates import TemplateError, compile_template
+from .yamlfile import Document, Problem
+
+Data = dict[str, Any]
+
+STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
+
+
+def compile_rulebook(book: Rulebook) -> Data:
+    """Compile all rules. What cannot be compiled is left out and added to ``book.problems``."""
+    rules = [_signature(s, book.documents[s.id], book) for s in book.signatures.values()]
+    for library, codes in book.codes.items():
+        rules += _codes(codes, book.documents[f"codes/{library}"], book)
+    kept = {rule["id"]: rule for rule in rules}
+    for signature in book.signatures.values():
+        for echo in signature.explains:
+            if echo in kept:
+                kept[echo]["symptom_of"].append(signature.id)
+    return {
+        "digest": book.digest,
+        "rules": list(kept.values()),
+        "causes": {cause.id: _cause(cause, book) for cause in book.causes.values()},
+        "numbers": {library: _numbers(codes) for library, codes in book.codes.items()},
+        "texts": {
+            library: {squeeze(t): c.name for c in codes.codes for t in c.texts} for library, codes in book.codes.items()
+        },
+        "tables": [_table(table) for table in book.tables.values()],
+        "facts": {name: {"type": f.type, "title": f.title, "ask": f.ask} for name, f in book.facts.items()},
+        "field_words": sorted({w.lower() for w in book.field_words}),
+        "error_words": sorted({w.lower() for w in book.error_words}),
+        "weights": book.weights,
+    }
+
+
+def _condition(text: str, document: Document, path: str, book: Rulebook) -> list[Any] | None:
+    if not text:
+        return None
+    try:
+        return parse(text)
+    except ConditionError as error:
+        book.problems.append(document.problem(path, str(error)))
+        return ["known", "never"]
+
+
+def _pointers(pointers: list[schema.Pointer], document: Document, path: str, book: Rulebook) -> list[Data]:
+    out: list[Data] = []
+    for i, pointer in enumerate(pointers):
+        if bool(pointer.strength) == bool(pointer.against):
+            book.problems.append(document.problem(f"{path}[{i}]", "needs either 'strength' or 'against'"))
+            continue
+        out.append(
+            {
+                "cause": pointer.cause,
+                "strength": pointer.strength or pointer.against,
+                "supports": pointer.against is None,
+                "when": _condition(pointer.when, document, f"{path}[{i}].when", book),
+                "why": pointer.why,
+            }
+        )
+    return out
+
+
+def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Data:
+    compiled: list[Data] = []
+    for i, template in enumerate(rule.templates):
+        compiled += _compiled(template, rule.at, document, f"$.templates[{i}]", book)
+    for i, pattern in enumerate(rule.regex):
+        compiled += _regex(pattern, rule.types, document, f"$.regex[{i}]", book)
+    return {
+        "id": rule.id,
+        "title": rule.title,
+        "templates": compiled,
+        "points_to": _pointers(rule.points_to, document, "$.points_to", book),
+        "symptom_of": list(rule.symptom_of),
+        "sets": rule.sets,
+        "inside": rule.inside,
+        "survived": rule.survived == "true",
+        "catch_all": rule.catch_all == "true",
+        "code": False,
+    }
+
+
+def _compiled(template: str, at: str, document: Document, path: str, book: Rulebook) -> list[Data]:
+    try:
+        return [compile_template(template, at)]
+    except TemplateError as error:
+        book.problems.append(document.problem(path, str(error)))
+        return []
+
+
+def _regex(pattern: str, types: dict[str, str], document: Document, path: str, book: Rulebook) -> list[Data]:
+    import re2
+
+    try:
+        compiled = re2.compile(f"(?im){pattern}")
+    except re2.error as error:
+        book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
+        return []
+    anchor = _regex_anchor(pattern)
+    if len(anchor) < 3:
+        book.problems.append(
+            document.problem(path, "no literal text of three letters or more outside brackets to find it by")
+        )
+        return []
+    names = sorted(compiled.groupindex.items(), key=lambda item: item[1])
+    holes: list[tuple[str, str, str]] = [("", "any", "")] * compiled.groups
+    for group, index in names:
+        name = group.replace("__", ".")
+        holes[index - 1] = (name, types.get(name, "any"), "")
+    return [
+        {
+            "re": f"(?im){pattern}",
+            "anchor": anchor,
+            "before": 400,
+            "after": 800,
+            "holes": holes,
+            "parts": [],
+            "breaks": pattern.count(r"\n"),
+            "text": pattern,
+        }
+    ]
+
+
+def _regex_anchor(pattern: str) -> str:
+    """The longest run of literal characters that every match must contain (outside groups, classes and repetitions)."""
+    best, run, depth, i = "", "", 0, 0
+    while i < len(pattern):
+        char = pattern[i]
+        following = pattern[i + 1 : i + 2]
+        if char == "\\":
+            literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
+            i += 2
+        elif char == "[":
+            i = pattern.find("]", i + 2) + 1 or len(pattern)
+            literal = ""
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+            literal, i = "", i + 1
+        elif char in ".^$*+?{|":
+            literal, i = "", (pattern.find("}", i) + 1 or len(pattern)) if char == "{" else i + 1
+        else:
+            literal, i = char, i + 1
+        optional = pattern[i : i + 1] in ("?", "*", "{")
+        if literal and not depth and not optional:
+            run += literal
+        else:
+            best, run = max(best, run, key=len), ""
+        if char == "|" and not depth:
+            return ""
+    return squeeze(max(best, run, key=len))
+
+
+def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:
+    rules: list[Data] = []
+    for i, code in enumerate(codes.codes):
+        path = f"$.codes[{i}]"
+        templates = [code.name] if len(code.name) > 6 else []
+        templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
+        compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
+        rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
+    for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
+        compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
+        rule = _code_rule(f"{codes.library}-{kind}", codes.title, compiled, None, document, f"$.{kind}", book)
+        rules.append(rule)
+    return rules
+
+
+def _code_rule(
+    name: str, title: str, compiled: list[Data], code: schema.Code | None, document: Document, path: str, book: Rulebook
+) -> Data:
+    return {
+        "id": name,
+        "title": title,
+        "templates": compiled,
+        "points_to": _pointers(code.points_to, document, f"{path}.points_to", book) if code else [],
+        "symptom_of": list(code.symptom_of) if code else [],
+        "sets": {},
+        "inside": "program",
+        "survived": bool(code and code.survived == "true"),
+        "catch_all": True,
+        "code": True,
+    }
+
+
+def _escape(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _numbers(codes: schema.Codes) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for code in codes.codes:
+        for number in (*code.numbers.values(), code.number):
+            if number and (number == code.number or number not in out):
+                out[str(int(number, 0))] = code.name
+    return out
+
+
+def _cause(cause: schema.Cause, book: Rulebook) -> Data:
+    document = book.documents[cause.id]
+    fixes: list[Data] = [
+        {
+            "title": fix.title,
+            "safety": fix.safety,
+            "when": _condition(fix.when, document, f"$.fixes[{i}].when", book),
+            "applies": fix.applies,
+            "commands": fix.commands,
+            "needs": fix.needs,
+            "verify": fix.verify,
+            "why": fix.why,
+        }
+        for i, fix in enumerate(cause.fixes)
+    ]
+    evidence: list[Data] = []
+    for i, item in enumerate(cause.evidence):
+        if bool(item.strength) == bool(item.against):
+            book.problems.append(document.problem(f"$.evidence[{i}]", "needs either 'strength' or 'against'"))
+            continue
+        evidence.append(
+            {
+                "when": _condition(item.when, document, f"$.evidence[{i}].when", book),
+                "strength": item.strength or item.against,
+                "supports": item.against is None,
+                "why": item.why,
+                "text": item.when,
+            }
+        )
+    return {
+        "title": cause.title,
+        "family": cause.family,
+        "severity": cause.severity,
+        "explanation": " ".join(cause.explanation.split()),
+        "tells_apart": " ".join(cause.tells_apart.split()),
+        "neighbours": cause.neighbours,
+        "evidence": evidence,
+        "confirm": [_condition(c, document, f"$.confirm[{i}]", book) for i, c in enumerate(cause.confirm)],
+        "refute": [_condition(c, document, f"$.refute[{i}]", book) for i, c in enumerate(cause.refute)],
+        "fixes": fixes,
+        "dead_ends": [{"tried": d.tried, "why": d.why} for d in cause.dead_ends],
+        "references": [{"title": r.title, "url": r.url} for r in cause.references],
+    }
+
+
+def _table(table: schema.Table) -> Data:
+    return {"table": table.table, "key": table.key, "match": table.match, "gives": table.gives, "rows": table.rows}
+
+
+def problems_text(problems: list[Problem]) -> str:
+    """All problems, one a line."""
+    return "\n".join(str(problem) for problem in problems)

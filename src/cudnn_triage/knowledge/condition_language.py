@@ -1,0 +1,92 @@
+"""The language of fact conditions, parsed (once, when the knowledge base is built) to the lists that conditions.py evaluates."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pyparsing as pp
+
+from ..values import size
+
+Tree = list[Any]
+
+
+class ConditionError(ValueError):
+    """The condition cannot be read; the message names the column."""
+
+
+@cache
+def _grammar() -> pp.ParserElement:
+    pp.ParserElement.enable_packrat()
+    keyword = pp.one_of("and or not in", as_keyword=True)
+    fact = pp.Regex(r"[A-Za-z][\w-]*(?:\.[\w*-]+)+").set_parse_action(lambda t: ("fact", t[0]))
+    amount = pp.Regex(r"\d+(?:\.\d+)?\s?[KMGT]i?B\b").set_parse_action(lambda t: ("literal", str(size(t[0]))))
+    number = pp.Regex(r"-?\d[\w.+]*").set_parse_action(lambda t: ("literal", t[0]))
+    quoted = pp.QuotedString("'").set_parse_action(lambda t: ("literal", t[0]))
+    word = (~keyword + pp.Regex(r"[A-Za-z_][\w+-]*")).set_parse_action(lambda t: ("literal", t[0]))
+    operand: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
+        amount | number | quoted | fact | word,
+        [
+            (pp.one_of("* /"), 2, pp.OpAssoc.LEFT, _fold),
+            (pp.one_of("+ -"), 2, pp.OpAssoc.LEFT, _fold),
+        ],
+    )
+    name = pp.Regex(r"[A-Za-z][\w.*-]*")
+    call = (
+        pp.one_of("known seen several", as_keyword=True) + pp.Suppress("(") + name + pp.Suppress(")")
+    ).set_parse_action(lambda t: (t[0], t[1]))
+    options = pp.Suppress("[") + pp.Group(pp.DelimitedList(amount | number | quoted | word)) + pp.Suppress("]")
+    member = (operand + pp.Suppress(pp.Keyword("in")) + options).set_parse_action(
+        lambda t: ("in", t[0], tuple(o[1] for o in t[1]))
+    )
+    relation = (operand + pp.one_of("== != <= >= < > ~") + operand).set_parse_action(lambda t: (t[1], t[0], t[2]))
+    condition: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
+        call | member | relation,
+        [
+            (pp.Keyword("not"), 1, pp.OpAssoc.RIGHT, lambda t: ("not", t[0][1])),
+            (pp.Keyword("and"), 2, pp.OpAssoc.LEFT, lambda t: ("and", *t[0][0::2])),
+            (pp.Keyword("or"), 2, pp.OpAssoc.LEFT, lambda t: ("or", *t[0][0::2])),
+        ],
+    )
+    return condition
+
+
+def _fold(tokens: Any) -> tuple[Any, ...]:
+    items = list(tokens[0])
+    tree: tuple[Any, ...] = items[0]
+    for operator, right in zip(items[1::2], items[2::2], strict=True):
+        tree = (operator, tree, right)
+    return tree
+
+
+@cache
+def parse(text: str) -> Tree:
+    """Read a condition. Raises ConditionError that names the column."""
+    text = " ".join(text.split())
+    try:
+        return _plain(_grammar().parse_string(text, parse_all=True)[0])  # type: ignore[no-any-return]
+    except pp.ParseException as error:
+        raise ConditionError(f"column {error.column}: {error.msg} in {text!r}") from None
+
+
+def _plain(tree: Any) -> Any:
+    if isinstance(tree, pp.ParseResults):  # infix_notation groups what a bracket or an operator held
+        return _plain(tree[0])
+    return [_plain(item) for item in tree] if isinstance(tree, tuple) else tree
+
+
+def names(tree: Tree) -> tuple[set[str], set[str]]:
+    """The fact names and the ids (of ``seen``) that a condition asks for."""
+    if tree[0] in ("fact", "known", "several"):
+        return {tree[1]}, set()
+    if tree[0] == "seen":
+        return set(), {tree[1]}
+    facts: set[str] = set()
+    ids: set[str] = set()
+    for part in tree[1:]:
+        if isinstance(part, list) and part and isinstance(part[0], str) and not (tree[0] == "in" and part is tree[2]):
+            inner_facts, inner_ids = names(part)
+            facts |= inner_facts
+            ids |= inner_ids
+    return facts, ids

@@ -1,0 +1,111 @@
+"""A folder of rules, read and checked file by file: the typed rulebook that compiling and linting work on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from . import schema
+from .yamlfile import Document, Problem, load
+
+T = TypeVar("T")
+
+
+@dataclass
+class Rulebook:
+    """Every rule of one or more folders, with the document each came from, and the problems met while reading."""
+
+    signatures: dict[str, schema.Signature] = field(default_factory=dict)
+    causes: dict[str, schema.Cause] = field(default_factory=dict)
+    codes: dict[str, schema.Codes] = field(default_factory=dict)
+    tables: dict[str, schema.Table] = field(default_factory=dict)
+    facts: dict[str, schema.FactType] = field(default_factory=dict)
+    field_words: list[str] = field(default_factory=list)
+    error_words: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    digest: str = ""
+
+
+def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
+    """A hash of the names and contents of all files of these folders: the identity of a knowledge base."""
+    total = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob(pattern)):
+            total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def read(folders: Iterable[Path]) -> Rulebook:
+    """Read rule folders, later ones overriding earlier ones by id. Problems are collected, not raised."""
+    folders = list(folders)
+    book = Rulebook(digest=digest(folders))
+    for folder in folders:
+        mine: set[str] = set()
+        for path in sorted(folder.rglob("*.yaml")):
+            try:
+                _read_file(path, folder, book, mine)
+            except Problem as problem:
+                book.problems.append(problem)
+    return book
+
+
+def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None:
+    shown = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+    kind = path.relative_to(folder).parts[0]
+    document = load(path, shown)
+    if kind == "signatures":
+        signature = schema.convert(document, schema.Signature)
+        _keep(book.signatures, signature.id, signature, document, path.stem, book, mine)
+    elif kind == "causes":
+        cause = schema.convert(document, schema.Cause)
+        _keep(book.causes, cause.id, cause, document, path.stem, book, mine)
+        if cause.family != path.parent.name:
+            raise document.problem("$.family", f"must be the name of the folder, {path.parent.name!r}")
+    elif kind == "codes":
+        codes = schema.convert(document, schema.Codes)
+        _keep(book.codes, codes.library, codes, document, path.stem, book, mine, "codes/")
+    elif kind == "compat":
+        table = schema.convert(document, schema.Table)
+        _keep(book.tables, table.table, table, document, path.stem, book, mine, "compat/")
+    elif kind == "facts":
+        area = schema.convert(document, schema.FactArea)
+        for name, fact in area.facts.items():
+            if name in book.facts and book.facts[name].type != fact.type:
+                raise document.problem(f"$.facts.{name}", f"already declared with type {book.facts[name].type!r}")
+            book.facts[name] = fact
+        book.field_words += area.field_words
+        book.error_words += area.error_words
+        book.documents[shown] = document
+    elif shown.endswith("/weights.yaml"):
+        for name, text in document.data.items():
+            try:
+                book.weights[name] = float(text)
+            except (TypeError, ValueError):
+                raise document.problem(f"$.{name}", f"expected a number, got {text!r}") from None
+    else:
+        raise Problem(shown, 0, "", "rule files live in signatures/, causes/, codes/, compat/ or facts/")
+
+
+def _keep(
+    into: dict[str, T],
+    name: str,
+    rule: T,
+    document: Document,
+    stem: str,
+    book: Rulebook,
+    mine: set[str],
+    space: str = "",
+) -> None:
+    if name != stem:
+        raise document.problem("$.id", f"must be the name of the file, {stem!r}")
+    if space + name in mine:
+        raise document.problem("$.id", f"{name!r} stands in {book.documents[space + name].file} already")
+    mine.add(space + name)
+    into[name] = rule
+    book.documents[space + name] = document

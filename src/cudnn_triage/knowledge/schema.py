@@ -1,0 +1,189 @@
+"""The shape of rule files, as types; reading a file into them gives errors that name file, line and field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, field
+
+from .yamlfile import Document
+
+Text = Annotated[str, Meta(min_length=1)]
+Date = Annotated[str, Meta(pattern=r"^20\d\d-[01]\d-[0-3]\d$")]
+Id = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Strength = Literal["certain", "strong", "likely", "possible", "weak"]
+Flag = Literal["true", "false"]
+
+
+class _Strict(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    pass
+
+
+class Pointer(_Strict, kw_only=True, frozen=True):
+    """How strongly a message speaks for or against one cause, and under which condition on facts."""
+
+    cause: Id
+    strength: Strength | None = None
+    against: Strength | None = None
+    when: str = ""
+    why: str = ""
+
+
+class Signature(_Strict, kw_only=True, frozen=True):
+    """rules/signatures/AREA/ID.yaml."""
+
+    id: Id
+    title: Text
+    templates: list[Text] = field(default_factory=list)
+    regex: list[Text] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    points_to: list[Pointer] = field(default_factory=list)
+    symptom_of: list[str] = field(default_factory=list)
+    explains: list[str] = field(default_factory=list)
+    sets: dict[str, str] = field(default_factory=dict)
+    at: Literal["anywhere", "line", "start"] = "anywhere"
+    inside: Literal["program", "source", "any"] = field(default="program", name="in")
+    survived: Flag = "false"
+    catch_all: Flag = "false"
+    releases: str = ""
+    examples: list[Text] = field(default_factory=list)
+    near_misses: list[Text] = field(default_factory=list)
+    source: Text
+    read: Date
+
+
+class Evidence(_Strict, kw_only=True, frozen=True):
+    """A condition on facts that speaks for or against the cause in whose file it stands."""
+
+    when: Text
+    strength: Strength | None = None
+    against: Strength | None = None
+    why: Text
+
+
+class Fix(_Strict, kw_only=True, frozen=True):
+    """One way to cure a cause."""
+
+    title: Text
+    safety: Literal["inspect", "reversible", "destructive"]
+    when: str = ""
+    applies: str = ""
+    commands: list[Text] = field(default_factory=list)
+    needs: list[str] = field(default_factory=list)
+    verify: list[Text]
+    why: Text
+    source: Text
+    read: Date
+
+
+class DeadEnd(_Strict, kw_only=True, frozen=True):
+    """What people try that does not help, and why."""
+
+    tried: Text
+    why: Text
+    source: str = ""
+    read: str = ""
+
+
+class Reference(_Strict, kw_only=True, frozen=True):
+    """A page worth reading."""
+
+    title: Text
+    url: Text
+    read: Date
+
+
+class Cause(_Strict, kw_only=True, frozen=True):
+    """rules/causes/FAMILY/ID.yaml."""
+
+    id: Id
+    title: Text
+    family: Id
+    severity: Literal["fatal", "degraded", "benign"]
+    explanation: Text
+    tells_apart: str = ""
+    neighbours: list[Id] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    probes: list[str] = field(default_factory=list)
+    confirm: list[Text] = field(default_factory=list)
+    refute: list[Text] = field(default_factory=list)
+    fixes: list[Fix] = field(default_factory=list)
+    dead_ends: list[DeadEnd] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    source: str = ""
+    read: str = ""
+
+
+class Code(_Strict, kw_only=True, frozen=True):
+    """One status code, error number or Xid."""
+
+    name: Text
+    number: str = ""
+    numbers: dict[str, str] = field(default_factory=dict)
+    texts: list[Text] = field(default_factory=list)
+    meaning: Text
+    advice: str = ""
+    kind: str = ""
+    releases: str = ""
+    points_to: list[Pointer] = field(default_factory=list)
+    symptom_of: list[str] = field(default_factory=list)
+    survived: Flag = "false"
+    source: str = ""
+    read: str = ""
+
+
+class Codes(_Strict, kw_only=True, frozen=True):
+    """rules/codes/LIBRARY.yaml."""
+
+    library: Id
+    title: Text
+    prefix: str = ""
+    numbered: list[Text] = field(default_factory=list)
+    worded: list[Text] = field(default_factory=list)
+    source: Text
+    read: Date
+    codes: list[Code]
+
+
+class Table(_Strict, kw_only=True, frozen=True):
+    """rules/compat/TABLE.yaml. Rows are maps from column to text; columns 'key', 'source' and 'read' are known to all."""
+
+    table: Id
+    title: Text
+    key: str = ""
+    match: Literal["exact", "minor", "major", "range", "contains"] = "exact"
+    gives: dict[str, str] = field(default_factory=dict)
+    source: str = ""
+    read: str = ""
+    rows: list[dict[str, Any]]
+
+
+class FactType(_Strict, kw_only=True, frozen=True):
+    """One fact name: its type, what it is, the command that reads it on a machine."""
+
+    type: Text
+    title: Text
+    ask: str = ""
+    unit: str = ""
+
+
+class FactArea(_Strict, kw_only=True, frozen=True):
+    """rules/facts/AREA.yaml."""
+
+    area: Id
+    facts: dict[str, FactType] = field(default_factory=dict)
+    field_words: list[Text] = field(default_factory=list)
+    error_words: list[Text] = field(default_factory=list)
+
+
+T = TypeVar("T")
+
+
+def convert(document: Document, shape: type[T]) -> T:
+    """Read ``document`` as ``shape``. Raises Problem with the line of the field that is wrong and what was expected there."""
+    try:
+        return msgspec.convert(document.data, shape)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `")
+        raise document.problem(path.rstrip("`") or "$", message) from None

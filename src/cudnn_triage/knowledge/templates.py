@@ -1,0 +1,208 @@
+"""Message templates: the message as its source code prints it, with typed holes, parsed and compiled to a matcher's data.
+
+A template serves three uses. Its longest literal, without white space and in lower case, is its anchor in the fast scan.
+The whole becomes one RE2 pattern that is run on the text around an anchor hit: white space and line ends are optional
+wherever the message has letters, so that wrapped and re-flowed messages match. Its literal parts are what fuzzy matching
+compares. Compiling happens when the knowledge base is built; nothing here is imported to read a log.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import pyparsing as pp
+
+from ..values import squeeze
+
+_VERSION = r"v?[0-9]+(?:\.[0-9]+){0,5}(?:\.?(?:a|b|rc|post|dev)[0-9]+)?(?:\+[a-z0-9.]+)?"
+_FILE = r"[\w+.-]+"
+
+HOLES: dict[str, tuple[str, int]] = {
+    "version": (_VERSION, 40),
+    "vtuple": (r"\(?[0-9]+(?:\s*,\s*[0-9]+){1,3}\)?", 30),
+    "cudnnint": (r"[0-9]{4,6}", 6),
+    "cudaint": (r"[0-9]{4,5}", 5),
+    "ncclint": (r"[0-9]{4,5}", 5),
+    "int": (r"-?[0-9][0-9,]*", 20),
+    "float": (r"-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?", 20),
+    "hex": (r"(?:0x)?[0-9a-f]+", 20),
+    "size": (r"[0-9][0-9.,]*\s*(?:[kmgt]?i?b|[kmgt]|bytes?)\b", 24),
+    "bytes": (r"[0-9]+", 20),
+    "cc": (r"(?:(?:sm|compute)_?)?(?:[0-9]{1,2}\.[0-9]|\([0-9]{1,2},\s*[0-9]\)|[0-9]{2,3}a?f?)", 14),
+    "archs": (
+        r"(?:(?:sm|compute)_|[0-9])[0-9a-z_.+]*(?:[\s,;'\"]+(?:(?:sm|compute)_?)?[0-9][0-9a-z.+]*|[\s,;'\"]+(?:sm|compute)_[0-9a-z+]+)*",
+        400,
+    ),
+    "soname": (rf"(?:[^\s'\"(){{}}:]*[/\\])?{_FILE}(?:\.so(?:\.[0-9]+)*|\.dll|(?:\.[0-9]+)*\.dylib)\b", 300),
+    "path": (r"[^\s'\"]+", 400),
+    "word": (r"[\w.+-]+", 100),
+    "gpu": (r"[A-Za-z][\w .()/-]*?", 80),
+    "any": (r"[^\n]*?(?:\n[^\n]*?)??", 400),
+    "rest": (r"[^\n]*", 2000),
+    "code": (r"-?(?:0x[0-9a-f]+|[0-9]+)", 12),
+    "text": (r"[^\n]+?(?:\n[^\n]*?)??", 120),  # one of a library's error strings (rules/codes), or begins with one
+}
+"""Hole type -> (RE2 pattern of one value, the longest that is looked at)."""
+
+
+@dataclass(frozen=True)
+class Literal:
+    """Text that stands in the message as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Hole:
+    """A place where a typed value stands; recorded as fact ``name`` unless that is empty."""
+
+    name: str
+    type: str
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A place where one of several literal texts stands."""
+
+    texts: tuple[str, ...]
+
+
+Part = Literal | Hole | Choice
+
+
+class TemplateError(ValueError):
+    """The template cannot be read or compiled; the message says why and where."""
+
+
+@cache
+def _grammar() -> pp.ParserElement:
+    def text(pattern: str) -> pp.ParserElement:
+        return pp.Regex(pattern).leave_whitespace()
+
+    name = text(r"[A-Za-z][\w.\[\]-]*")
+    kind = text(r"[a-z]+")
+    argument = pp.Suppress("(") + text(r"[\w|+-]+") + pp.Suppress(")")
+    hole = (
+        pp.Suppress("{")
+        + pp.Opt(name, default="")
+        + pp.Suppress(":")
+        + kind
+        + pp.Opt(argument, default="")
+        + pp.Suppress("}")
+    )
+    hole.set_parse_action(lambda t: Hole(t[0], t[1], t[2]))
+    choice = pp.Suppress("{=") + text(r"[^{}]*") + pp.Suppress("}")
+    choice.set_parse_action(lambda t: Choice(tuple(t[0].split("|"))))
+    literal = text(r"(?:[^{}]|\{\{|\}\})+")
+    literal.set_parse_action(lambda t: Literal(t[0].replace("{{", "{").replace("}}", "}")))
+    whole = pp.ZeroOrMore(literal | choice | hole).leave_whitespace() + pp.StringEnd().leave_whitespace()
+    return whole.parse_with_tabs()
+
+
+def parse(template: str) -> tuple[Part, ...]:
+    """Read a template. Raises TemplateError that names the column."""
+    try:
+        parts = tuple(_grammar().parse_string(template))
+    except pp.ParseException as error:
+        raise TemplateError(f"column {error.column}: expected text, {{name:type}}, {{:type}} or {{=one|two}}") from None
+    for part in parts:
+        if isinstance(part, Hole) and part.type not in HOLES:
+            raise TemplateError(f"unknown hole type {part.type!r}; known: {', '.join(sorted(HOLES))}")
+        if isinstance(part, Hole) and part.type in ("code", "text") and not part.argument:
+            raise TemplateError(f"a {part.type} hole names its library: {{{part.name}:{part.type}(cudart)}}")
+    return parts
+
+
+def _literal_pattern(text: str) -> str:
+    out: list[str] = []
+    gap = ""
+    for index, char in enumerate(text):
+        if char.isspace():
+            gap = r"\s*"
+            continue
+        if out or (index and gap):
+            out.append(r"\s*")
+        out.append(re.escape(char))
+        gap = ""
+    return "".join(out)
+
+
+def literals(parts: tuple[Part, ...]) -> list[str]:
+    """The literal texts of a template, squeezed, in order."""
+    return [found for part in parts if isinstance(part, Literal) and (found := squeeze(part.text))]
+
+
+def compile_template(template: str, at: str) -> dict[str, object]:
+    """Compile one template to plain data: pattern, anchor, reach before and after it, holes, literal parts.
+
+    Raises TemplateError where no part of it can serve as an anchor.
+    """
+    parts = parse(template)
+    found = literals(parts)
+    anchor = max(found, key=len, default="")
+    if len(anchor) < 3:
+        raise TemplateError("no literal text of three letters or more to find it by")
+    pattern: list[str] = []
+    holes: list[tuple[str, str, str]] = []
+    before = after = 0
+    seen_anchor = False
+    previous: Part | None = None
+    for part in parts:
+        if isinstance(part, Literal):
+            piece = _literal_pattern(part.text)
+            pieces = part.text.split()
+            if not pieces:  # white space between two holes: it parts them
+                pattern.append(r"\s+")
+                previous = part
+                continue
+            lead = r"\s*" if pattern else ""
+            trail = r"\s*"
+            if pattern and pattern[-1].endswith(trail):
+                lead = ""
+            pattern.append(lead + piece + trail)
+            length = len(part.text)
+            if squeeze(part.text) == anchor and not seen_anchor:
+                seen_anchor = True
+        elif isinstance(part, Choice):
+            options = sorted((_literal_pattern(t) for t in part.texts), key=len, reverse=True)
+            pattern.append(r"(?:" + "|".join(options) + r")\s*")
+            length = max(map(len, part.texts))
+        else:
+            if isinstance(previous, Hole):
+                raise TemplateError("two holes need text or white space between them")
+            value, length = HOLES[part.type]
+            pattern.append(f"({value})")
+            holes.append((part.name, part.type, part.argument))
+        if seen_anchor:
+            after += length
+        else:
+            before += length
+        previous = part
+    joined = "".join(pattern)
+    first, last = parts[0], parts[-1]
+    head = r"\b" if isinstance(first, Literal) and first.text[:1].isalnum() else ""
+    tail = r"\b" if isinstance(last, Literal) and last.text.rstrip()[-1:].isalnum() else ""
+    joined = joined.removesuffix(r"\s*") if isinstance(last, Literal) else joined
+    if isinstance(last, Hole) and last.type in ("version", "int", "word", "bytes", "cc"):
+        tail = r"(?:\b|$)"
+    if isinstance(last, Hole) and last.type == "gpu":
+        tail = r"(?:$|[,;)])"
+    if isinstance(last, Hole) and last.type in ("any", "text"):
+        tail = r"$"
+    if at in ("line", "start"):
+        head = r"^[\s>|]*"
+    if at == "line":
+        tail = r"\s*$"
+    return {
+        "re": f"(?im){head}{joined}{tail}",
+        "anchor": anchor,
+        "before": before,
+        "after": after,
+        "holes": holes,
+        "parts": found,
+        "breaks": template.strip().count("\n"),
+        "text": template,
+    }

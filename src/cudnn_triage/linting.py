@@ -1,0 +1,263 @@
+"""The rule linter: each check is a function over the rulebook that yields problems with file, line and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from .knowledge import compiling, rulebook
+from .knowledge.base import Knowledge
+from .knowledge.condition_language import ConditionError, names, parse
+from .knowledge.rulebook import Rulebook
+from .knowledge.templates import Hole, TemplateError, literals
+from .knowledge.templates import parse as parse_template
+from .knowledge.yamlfile import Problem
+from .lines import Line
+from .matching import Matcher, Stream
+from .structure import Role, Structure
+
+STRUCTURE_FACTS = frozenset(
+    {
+        "failure.kind",
+        "failure.type",
+        "failure.explained",
+        "failure.vocabulary",
+        "failure.package",
+        "failure.first.explained",
+        "failure.first.vocabulary",
+        "log.ranks",
+    }
+)
+"""Facts that the structure of the log yields without a rule (docs/rules.md)."""
+
+_ATTRIBUTES = ("major", "minor", "micro", "stem", "version", "product", "dir")
+_SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
+
+Check = Callable[[Rulebook], Iterator[Problem]]
+
+
+def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
+    """All problems of the rules in these folders; with ``healthy``, templates are run over the logs of that folder too."""
+    book = rulebook.read(folders)
+    data = compiling.compile_rulebook(book)
+    problems = list(book.problems)
+    for check in (
+        ids_and_references,
+        reachability,
+        fact_names,
+        templates_distinctive,
+        fixes_complete,
+        evidence_of_truth,
+    ):
+        problems += check(book)
+    knowledge = Knowledge(data)
+    problems += examples(book, knowledge)
+    if healthy is not None and healthy.is_dir():
+        problems += on_healthy_logs(book, knowledge, healthy)
+    return sorted(problems, key=lambda p: (p.file, p.line, p.field, p.message))
+
+
+def only_examples(folders: list[Path]) -> list[Problem]:
+    """The problems of examples and near-misses alone (and of files that cannot be read)."""
+    book = rulebook.read(folders)
+    knowledge = Knowledge(compiling.compile_rulebook(book))
+    return [*book.problems, *examples(book, knowledge)]
+
+
+def ids_and_references(book: Rulebook) -> Iterator[Problem]:
+    """Every id that a rule names exists, and no id means two things."""
+    known = _ids(book)
+    for name in book.signatures.keys() & book.causes.keys():
+        yield book.documents[name].problem(
+            "$.id", f"{name!r} is a signature and a cause; choose another id for the signature"
+        )
+    for signature in book.signatures.values():
+        document = book.documents[signature.id]
+        for i, pointer in enumerate(signature.points_to):
+            if pointer.cause not in book.causes:
+                yield document.problem(f"$.points_to[{i}].cause", f"no cause {pointer.cause!r} in rules/causes")
+        for field in ("symptom_of", "explains"):
+            for i, name in enumerate(getattr(signature, field)):
+                if name not in known:
+                    yield document.problem(f"$.{field}[{i}]", f"no signature, code or cause {name!r}")
+    for codes in book.codes.values():
+        document = book.documents[f"codes/{codes.library}"]
+        for i, code in enumerate(codes.codes):
+            for j, pointer in enumerate(code.points_to):
+                if pointer.cause not in book.causes:
+                    yield document.problem(
+                        f"$.codes[{i}].points_to[{j}].cause", f"no cause {pointer.cause!r} in rules/causes"
+                    )
+            for j, name in enumerate(code.symptom_of):
+                if name not in known:
+                    yield document.problem(f"$.codes[{i}].symptom_of[{j}]", f"no signature, code or cause {name!r}")
+    for cause in book.causes.values():
+        for i, name in enumerate(cause.neighbours):
+            if name not in book.causes:
+                yield book.documents[cause.id].problem(f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes")
+
+
+def reachability(book: Rulebook) -> Iterator[Problem]:
+    """Every cause is pointed to by some message, or argued for by its own evidence."""
+    reached = {p.cause for s in book.signatures.values() for p in s.points_to if p.strength}
+    reached |= {p.cause for c in book.codes.values() for code in c.codes for p in code.points_to if p.strength}
+    for cause in book.causes.values():
+        if cause.id not in reached and not any(e.strength for e in cause.evidence):
+            yield book.documents[cause.id].problem(
+                "$.id", "no signature or code points to this cause, so it can never be found"
+            )
+
+
+def fact_names(book: Rulebook) -> Iterator[Problem]:
+    """Holes and conditions use declared facts; ``seen`` names known ids."""
+    known = book.facts.keys() | STRUCTURE_FACTS
+    ids = _ids(book)
+    for signature in book.signatures.values():
+        document = book.documents[signature.id]
+        local: set[str] = set()
+        for i, template in enumerate(signature.templates):
+            try:
+                parts = parse_template(template)
+            except TemplateError:
+                continue  # reported when compiling
+            for part in parts:
+                if isinstance(part, Hole) and part.name:
+                    local.add(part.name)
+                    declared = book.facts.get(part.name)
+                    if declared is None:
+                        yield document.problem(
+                            f"$.templates[{i}]", f"fact {part.name!r} is not declared in rules/facts/"
+                        )
+        for name in signature.sets:
+            if name not in known and "{" not in name:
+                yield document.problem(f"$.sets.{name}", f"fact {name!r} is not declared in rules/facts/")
+        for i, pointer in enumerate(signature.points_to):
+            if pointer.when:
+                yield from _condition_names(
+                    pointer.when, f"$.points_to[{i}].when", signature.id, book, known | local, ids
+                )
+    for cause in book.causes.values():
+        for i, item in enumerate(cause.evidence):
+            yield from _condition_names(item.when, f"$.evidence[{i}].when", cause.id, book, known, ids)
+        for i, fix in enumerate(cause.fixes):
+            if fix.when:
+                yield from _condition_names(fix.when, f"$.fixes[{i}].when", cause.id, book, known, ids)
+
+
+def _condition_names(
+    text: str, path: str, owner: str, book: Rulebook, known: set[str], ids: set[str]
+) -> Iterator[Problem]:
+    try:
+        facts, seen = names(parse(text))
+    except ConditionError:
+        return  # reported when compiling
+    for name in sorted(facts):
+        if name in known or name.startswith("package."):
+            continue
+        stem, _, attribute = name.rpartition(".")
+        while attribute in _ATTRIBUTES and stem not in known:
+            stem, _, attribute = stem.rpartition(".")
+        if stem not in known or attribute not in _ATTRIBUTES:
+            yield book.documents[owner].problem(path, f"fact {name!r} is not declared in rules/facts/")
+    for name in sorted(seen - ids):
+        yield book.documents[owner].problem(path, f"seen({name}): no such signature, code or cause")
+
+
+def templates_distinctive(book: Rulebook) -> Iterator[Problem]:
+    """A template has enough text of its own to be told from everyday output."""
+    for signature in book.signatures.values():
+        for i, template in enumerate(signature.templates):
+            try:
+                length = sum(map(len, literals(parse_template(template))))
+            except TemplateError:
+                continue
+            if length < _SHORT and signature.at != "line":
+                message = f"only {length} letters of literal text; needs {_SHORT}, or 'at: line'"
+                yield book.documents[signature.id].problem(f"$.templates[{i}]", message)
+        if not signature.templates and not signature.regex:
+            yield book.documents[signature.id].problem("$.templates", "needs at least one template (or regex)")
+        yields = any("(?P<" in pattern for pattern in signature.regex) or any(_records(t) for t in signature.templates)
+        if not (signature.points_to or signature.sets or signature.explains or yields):
+            yield book.documents[signature.id].problem(
+                "$.points_to", "points to no cause and yields no fact, so it does nothing"
+            )
+
+
+def _records(template: str) -> bool:
+    try:
+        return any(isinstance(part, Hole) and part.name for part in parse_template(template))
+    except TemplateError:
+        return True  # reported when compiling
+
+
+def fixes_complete(book: Rulebook) -> Iterator[Problem]:
+    """A fatal cause has a fix with a way to verify it, and says what does not help where people commonly err."""
+    for cause in book.causes.values():
+        document = book.documents[cause.id]
+        if cause.severity == "fatal" and cause.id != "not-gpu-related" and not cause.fixes:
+            yield document.problem("$.fixes", "a fatal cause needs at least one fix")
+        for i, fix in enumerate(cause.fixes):
+            if not fix.verify:
+                yield document.problem(f"$.fixes[{i}].verify", "say how to verify that the fix worked")
+            if not fix.commands and fix.safety != "inspect" and not fix.why:
+                yield document.problem(f"$.fixes[{i}].commands", "needs a command or a reason")
+
+
+def evidence_of_truth(book: Rulebook) -> Iterator[Problem]:
+    """A table row or a code without a source and date of its own has one from its file."""
+    for table in book.tables.values():
+        if not (table.source and table.read):
+            for i, row in enumerate(table.rows):
+                if not (row.get("source") and row.get("read")):
+                    yield book.documents[f"compat/{table.table}"].problem(
+                        f"$.rows[{i}]", "needs source and read, here or for the whole table"
+                    )
+
+
+def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
+    """Every example matches its own signature, no near-miss does."""
+    matcher = Matcher(knowledge)
+    for signature in book.signatures.values():
+        document = book.documents[signature.id]
+        if not signature.examples:
+            yield document.problem("$.examples", "needs at least one example")
+        if not signature.near_misses:
+            yield document.problem("$.near_misses", "needs at least one near-miss")
+        role = Role.SOURCE if signature.inside == "source" else Role.TEXT
+        for i, text in enumerate(signature.examples):
+            if signature.id not in _matched(matcher, text, role):
+                yield document.problem(f"$.examples[{i}]", f"does not match its own signature: {text[:100]!r}")
+        for i, text in enumerate(signature.near_misses):
+            if signature.id in _matched(matcher, text, role):
+                yield document.problem(f"$.near_misses[{i}]", f"matches, but must not: {text[:100]!r}")
+
+
+def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Iterator[Problem]:
+    """No signature of a fatal cause matches in a log where nothing is wrong."""
+    matcher = Matcher(knowledge)
+    fatal = {
+        s.id
+        for s in book.signatures.values()
+        if s.survived == "false"
+        and any(
+            p.strength in ("certain", "strong")
+            and not p.when
+            and p.cause in book.causes
+            and book.causes[p.cause].severity == "fatal"
+            for p in s.points_to
+        )
+    }
+    for path in sorted(folder.rglob("*.log")):
+        for name in sorted(_matched(matcher, path.read_text("utf-8", "replace"), Role.TEXT) & fatal):
+            yield book.documents[name].problem("$.templates", f"matches in the healthy log {path.name}")
+
+
+def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:
+    lines = [Line(line, number, 0, 0) for number, line in enumerate(text.splitlines(), 1)]
+    structure = Structure(tuple(role for _ in lines))
+    return {occurrence.rule for occurrence in matcher.find(Stream(lines), structure)}
+
+
+def _ids(book: Rulebook) -> set[str]:
+    codes = {code.name for library in book.codes.values() for code in library.codes}
+    return book.signatures.keys() | book.causes.keys() | codes

@@ -1,0 +1,125 @@
+"""What web pages, Markdown and consoles leave around a pasted log: entities, tags, fences, frames, pytest's margin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+from cudnn_triage.drafts import Draft, Edit
+
+_ENTITY = re.compile(r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|gt|lt|amp|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo);")
+_TAG = re.compile(
+    r"</?(?:pre|code|span|font|samp|tt|kbd|small|details|summary|blockquote)(?:\s[^<>\r\n]{0,200})?/?>|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
+_FENCE_BEFORE = re.compile(r"\s{0,3}`{3,}(?=[^`\s])")
+_FENCE_AFTER = re.compile(r"(?<=[^`])`{3,}\s{0,8}$")
+_FRAME_BEFORE = re.compile("\\s{0,12}(?:[\u256d\u2570\u250c\u2514\u250f\u2517\u251c][\u2500\u2501]{1,400}[> ]{0,2}|\u2502[ ]?|\u2503[ ]?)")
+_FRAME_SIGNS = ("\u256d", "\u2570", "\u250c", "\u2514", "\u250f", "\u2517", "\u251c", "\u2502", "\u2503")
+_FRAME_AFTER = re.compile("[ ]{0,400}[\u2500\u2501]{0,400}[\u256e\u256f\u2510\u2518\u2513\u251b\u2524\u2502\u2503]\\s{0,8}$")
+_PYTEST = re.compile(r"E(?:   \s*|$)|>(?=\s{3,})")
+_MARKED = re.compile(r'\s{0,8}> (?=File "|Traceback \(most)')
+_POWERSHELL_NOISE = re.compile(
+    r"\s{0,8}(?:\+ CategoryInfo\s{1,20}:|\+ FullyQualifiedErrorId\s{1,4}:|At line:\d+ char:\d+\s*$|\+ ~{3,}\s*$|\+\s{1,40}~{1,400}\s*$)"
+)
+_POWERSHELL_NAME = re.compile(r"[\w.-]{1,40}(?:\.exe)?\s:\s(?=Traceback|\d{4}-\d\d-\d\d |WARNING|ERROR|INFO|C:\\)")
+
+
+class Page:
+    """Which kinds of markup a log was pasted with."""
+
+    def __init__(self, text: str) -> None:
+        self._entities = "&" in text and _ENTITY.search(text) is not None
+        self._tags = "<" in text and ">" in text and _TAG.search(text) is not None
+        self._fences = "```" in text or "~~~" in text
+
+    def lines(self, draft: Draft) -> list[Draft]:
+        """What one line holds without the markup of the page it was copied from."""
+        if self._entities and "&" in draft.text:
+            _decode_entities(draft)
+        parts = _remove_tags(draft) if self._tags and "<" in draft.text else [draft]
+        if self._fences:
+            for part in parts:
+                if "```" in part.text or "~~~" in part.text:
+                    _unfence(part)
+        return parts
+
+
+class Margins:
+    """Frames and margins that a program put around its text: rich, pip, pytest, loguru, PowerShell."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._frames = any(text.lstrip()[:1] in _FRAME_SIGNS for text in texts if text)
+        self._pytest = any(text.startswith(("E   ", "E       ")) for text in texts)
+        self._powershell = any("CategoryInfo" in text or "FullyQualifiedErrorId" in text for text in texts)
+
+    def remove(self, draft: Draft) -> None:
+        """Take the margins of one line off."""
+        text = draft.text
+        if self._frames and (match := _FRAME_BEFORE.match(text)) is not None:
+            draft.drop(match.end())
+            text = draft.text
+            if (match := _FRAME_AFTER.search(text, max(len(text) - 900, 0))) is not None:
+                draft.trim(match.start())
+                text = draft.text
+        if self._pytest and text[:1] in ("E", ">") and (match := _PYTEST.match(text)) is not None:
+            if text[0] == "E":
+                draft.level = "E"
+            draft.drop(match.end())
+            text = draft.text
+        if "> " in text and (match := _MARKED.match(text)) is not None:
+            draft.edit([(match.end() - 2, match.end(), "")])
+            text = draft.text
+        if self._powershell:
+            if _POWERSHELL_NOISE.match(text):
+                draft.trim(0)
+            elif (match := _POWERSHELL_NAME.match(text)) is not None:
+                draft.drop(match.end())
+
+
+def _decode_entities(draft: Draft) -> None:
+    edits: list[Edit] = []
+    for match in _ENTITY.finditer(draft.text):
+        new = unescape(unescape(match.group()))
+        if new.startswith("&#"):  # no character of that number
+            continue
+        edits.append((match.start(), match.end(), " " if new == "\xa0" else new if new.isprintable() else ""))
+    if edits:
+        draft.edit(edits)
+
+
+def _remove_tags(draft: Draft) -> list[Draft]:
+    edits: list[Edit] = []
+    broken = False
+    for match in _TAG.finditer(draft.text):
+        broken = broken or match["line"] is not None
+        edits.append((match.start(), match.end(), "\n" if match["line"] is not None else ""))
+    if edits:
+        draft.edit(edits)
+    if not broken:
+        return [draft]
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for piece in draft.text.split("\n"):
+        if piece:
+            spans.append((position, position + len(piece)))
+        position += len(piece) + 1
+    if not spans:
+        draft.trim(0)
+        return [draft]
+    parts = draft.split(spans)
+    for part in parts[1:]:
+        part.follows = False  # a line like any other
+    return parts
+
+
+def _unfence(draft: Draft) -> None:
+    if _FENCE.match(draft.text):
+        draft.trim(0)
+        return
+    if (match := _FENCE_BEFORE.match(draft.text)) is not None:
+        draft.drop(match.end())
+    if (match := _FENCE_AFTER.search(draft.text, max(len(draft.text) - 40, 0))) is not None:
+        draft.trim(match.start())

@@ -1,0 +1,255 @@
+"""Exact matching: one scan over the squeezed log finds anchors; around each, the rule's RE2 pattern decides and captures.
+
+Squeezed means without white space and in lower case, so that a message is found however it was wrapped. RE2 matches in
+linear time; every hit looks at a window whose size the template bounds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import ahocorasick_rs
+import re2
+
+from .knowledge.base import Knowledge
+from .lines import Line
+from .structure import Role, Structure
+from .values import Value, read
+
+_QUIET = re2.Options()
+_QUIET.log_errors = False
+_SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
+_SPACE = b" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
+_MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
+_LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
+_LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
+_MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
+_WRAP = 40  # a message may break once in so many characters without its template saying so
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A value that a hole of a template took from the log."""
+
+    name: str
+    value: Value
+    line: int  # index of the cleaned line
+    at: int  # index in its text
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A rule's message found in the log."""
+
+    rule: str
+    first: int  # index of the cleaned line on which it begins
+    last: int
+    start: int  # index in the first line's text
+    end: int  # index past its end in the last line's text
+    captures: tuple[Capture, ...] = ()
+    match: Literal["exact", "fuzzy"] = "exact"
+    score: float = 100.0
+
+
+@dataclass
+class Stream:
+    """The cleaned lines in the order in which they are matched: each rank's lines together, so that messages stay whole."""
+
+    lines: Sequence[Line]
+    order: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        ranks = dict.fromkeys(line.rank for line in self.lines)
+        position = {rank: i for i, rank in enumerate(ranks)}
+        self.order = sorted(range(len(self.lines)), key=lambda i: position[self.lines[i].rank])
+
+    @cached_property
+    def text(self) -> str:
+        """All lines, one after the other."""
+        return "\n".join(self.lines[i].text for i in self.order)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts, at = [], 0
+        for i in self.order:
+            starts.append(at)
+            at += len(self.lines[i].text) + 1
+        return starts
+
+    @cached_property
+    def squeezed(self) -> bytes:
+        """The text as it is scanned."""
+        return self.text.encode("utf-8", "replace").translate(_SQUEEZE, _SPACE)
+
+    @cached_property
+    def _squeezed_starts(self) -> list[int]:
+        starts, at = [], 0
+        for i in self.order:
+            starts.append(at)
+            at += len(self.lines[i].text.encode("utf-8", "replace").translate(None, _SPACE))
+        return starts
+
+    def from_squeezed(self, offset: int) -> int:
+        """The place in ``text`` of a place in ``squeezed``."""
+        row = bisect_right(self._squeezed_starts, offset) - 1
+        # several empty lines share a start; the hit is in the last of them, which is the one that has text
+        wanted = offset - self._squeezed_starts[row]
+        text = self.lines[self.order[row]].text
+        if text.isascii() and len(text) < 200:
+            at = -1
+            while wanted >= 0:
+                at += 1
+                if at >= len(text):
+                    return self._starts[row] + len(text)
+                if not text[at].isspace():
+                    wanted -= 1
+            return self._starts[row] + at
+        places = self._places(row)
+        return self._starts[row] + (places[wanted] if wanted < len(places) else len(text))
+
+    def _places(self, row: int) -> Sequence[int]:
+        if row not in self._place_cache:
+            text = self.lines[self.order[row]].text
+            if text.isascii():
+                places = [i for i, char in enumerate(text) if char not in " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"]
+            else:
+                places = [
+                    i
+                    for i, char in enumerate(text)
+                    if char not in " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
+                    for _ in char.encode("utf-8", "replace")
+                ]
+            self._place_cache[row] = places
+        return self._place_cache[row]
+
+    @cached_property
+    def _place_cache(self) -> dict[int, list[int]]:
+        return {}
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """(index of the cleaned line, index in its text) of a place in ``text``."""
+        row = bisect_right(self._starts, offset) - 1
+        line = self.order[row]
+        return line, min(offset - self._starts[row], len(self.lines[line].text))
+
+    def window(self, offset: int, before: int, after: int) -> tuple[int, int]:
+        """A slice of ``text`` around ``offset``, widened to whole lines where they are not too long."""
+        start, end = max(offset - before, 0), min(offset + after, len(self.text))
+        line_start = self.text.rfind("\n", max(start - _LONGEST_LINE, 0), start) + 1
+        if line_start or start < _LONGEST_LINE:
+            start = line_start
+        line_end = self.text.find("\n", end, end + _LONGEST_LINE)
+        if line_end >= 0 or len(self.text) - end < _LONGEST_LINE:
+            end = line_end if line_end >= 0 else len(self.text)
+        return start, end
+
+
+class Matcher:
+    """Finds the messages of a knowledge base in logs. Safe to share between threads."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            (rule, template) for rule in knowledge.rules for template in rule["templates"]
+        ]
+        self._by_anchor: dict[bytes, list[int]] = {}
+        for number, (_, template) in enumerate(self._templates):
+            self._by_anchor.setdefault(template["anchor"].encode(), []).append(number)
+        self._anchors = list(self._by_anchor)
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(self._anchors)
+        self._patterns: dict[int, Any] = {}
+
+    def _pattern(self, number: int) -> Any:
+        pattern = self._patterns.get(number)
+        if pattern is None:
+            pattern = self._patterns[number] = re2.compile(self._templates[number][1]["re"], _QUIET)
+        return pattern
+
+    def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
+        """All exact matches, in log order."""
+        if not self._anchors:
+            return []
+        done: dict[int, int] = {}  # template -> end of its last match
+        counts: dict[int, int] = {}
+        found: list[Occurrence] = []
+        for anchor, hit, _ in self._automaton.find_matches_as_indexes(stream.squeezed, overlapping=True):
+            offset = -1
+            for number in self._by_anchor[self._anchors[anchor]]:
+                if counts.get(number, 0) >= _MOST:
+                    continue
+                if offset < 0:
+                    offset = stream.from_squeezed(hit)
+                if offset < done.get(number, 0):
+                    continue
+                occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
+                if occurrence:
+                    found.append(occurrence)
+                    done[number] = end
+                    counts[number] = counts.get(number, 0) + 1
+        return sorted(found, key=lambda o: (o.first, o.start, o.rule))
+
+    def _try(
+        self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
+    ) -> tuple[Occurrence | None, int]:
+        rule, template = self._templates[number]
+        start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
+        window = stream.text[start:end]
+        pattern = self._pattern(number)
+        at = max(floor - start, 0)
+        while True:
+            found = pattern.search(window, at)
+            if not found:
+                return None, 0
+            if start + found.end() > offset:
+                break
+            at = max(found.end(), at + 1)
+        if start + found.start() > offset or not _plausible(found, template):
+            return None, 0
+        head = len(found[0]) - len(found[0].lstrip())
+        first, begin = stream.place(start + found.start() + head)
+        tail = len(found[0]) - len(found[0].rstrip())
+        last, finish = stream.place(max(start + found.end() - tail, start + found.start()))
+        quoted = structure.roles[first] is Role.SOURCE
+        if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
+            return None, 0
+        captures: list[Capture] = []
+        name = rule["id"]
+        for group, (hole, kind, argument) in enumerate(template["holes"], 1):
+            text = found[group]
+            if kind in ("code", "text"):
+                code = self._code(kind, argument, text)
+                if code is None:
+                    return None, 0
+                name = code if rule["code"] else name
+                value: Value | None = code
+            else:
+                value = read(kind, text) if hole else text
+            if value is None:
+                return None, 0
+            if hole:
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + found.start(group))))
+        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + found.end()
+
+    def _code(self, kind: str, library: str, text: str) -> str | None:
+        if kind == "text":
+            return self.knowledge.code_of_text(library, text)
+        try:
+            return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
+        except ValueError:
+            return None
+
+
+def _plausible(found: Any, template: dict[str, Any]) -> bool:
+    """Whether a match is one message: not torn over too many lines, its open holes not too long."""
+    text = found[0].strip()
+    if text.count("\n") > template["breaks"] + 1 + len(text) // _WRAP:
+        return False
+    return all(
+        len(found[group] or "") <= _LONGEST_ANY
+        for group, (_, kind, _) in enumerate(template["holes"], 1)
+        if kind == "any"
+    )

@@ -1,0 +1,90 @@
+"""From evidence to ranked hypotheses with a probability each: a log-linear model of a few fitted numbers (rules/weights.yaml)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .evidence import Evidence
+
+DEFAULTS: dict[str, float] = {
+    "certain": 6.0,  # log-odds that a message of this strength adds, the first time
+    "strong": 4.2,
+    "likely": 2.8,
+    "possible": 1.4,
+    "weak": 0.5,
+    "failing": 1.0,  # factor for messages in the lines of a failure
+    "plain": 0.9,  # factor for messages elsewhere
+    "notice": 0.6,  # factor for messages that the program survived
+    "again": 0.3,  # factor for each further piece of evidence
+    "none": 1.0,  # log-odds that no cause of the list is behind the log
+    "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration
+}
+"""Used where rules/weights.yaml gives no number. What each number means stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A cause with all that speaks for and against it."""
+
+    cause: str
+    score: float  # log-odds before normalisation
+    probability: float
+    evidence: tuple[Evidence, ...]
+
+
+def rank(
+    evidence: Iterable[Evidence], competing: Iterable[str], weights: Mapping[str, float]
+) -> tuple[list[Hypothesis], float]:
+    """Hypotheses, best first, and the probability that none of them holds.
+
+    ``competing`` names the causes that exclude one another; all others are scored by themselves, with probability 1.
+    """
+    numbers = {**DEFAULTS, **weights}
+    by_cause: dict[str, list[Evidence]] = {}
+    for item in evidence:
+        by_cause.setdefault(item.cause, []).append(item)
+    scored = {cause: score(items, numbers) for cause, items in by_cause.items()}
+    scored = {cause: value for cause, value in scored.items() if value > 0}
+    rivals = {cause: value / numbers["temperature"] for cause, value in scored.items() if cause in set(competing)}
+    none = numbers["none"] / numbers["temperature"]
+    top = max([none, *rivals.values()])
+    total = math.exp(none - top) + sum(math.exp(value - top) for value in rivals.values())
+    hypotheses = [
+        Hypothesis(
+            cause,
+            value,
+            math.exp(rivals[cause] - top) / total if cause in rivals else 1.0,
+            tuple(by_cause[cause]),
+        )
+        for cause, value in scored.items()
+    ]
+    hypotheses.sort(key=lambda h: (-h.score, h.cause))
+    return hypotheses, math.exp(none - top) / total
+
+
+def score(items: list[Evidence], numbers: Mapping[str, float]) -> float:
+    """Log-odds of a cause: its best evidence in full, each further place in the log for less, contrary evidence off.
+
+    Messages on the same line count once; one message said many times counts once.
+    """
+    best: dict[object, float] = {}
+    against: dict[str, float] = {}
+    for item in items:
+        value = numbers[item.strength] * (numbers[item.standing] if item.kind == "signature" else 1.0)
+        if not item.supports:
+            against[item.id] = max(against.get(item.id, 0.0), value)
+            continue
+        best[item.id] = max(best.get(item.id, 0.0), value)
+    places: dict[object, float] = {}
+    for item in items:
+        if item.supports:
+            place: object = item.occurrence.first if item.occurrence else item.id
+            if item.id in best:
+                places[place] = max(places.get(place, 0.0), best.pop(item.id))
+    total, factor = 0.0, 1.0
+    for value in sorted(places.values(), reverse=True):
+        total += value * factor
+        factor *= numbers["again"]
+    return total - sum(against.values())

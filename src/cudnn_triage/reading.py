@@ -1,0 +1,56 @@
+"""From bytes of any kind (plain, compressed, archived, JSON, notebook, any encoding) to the logs they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cudnn_triage.containers import ReadError, unpack
+from cudnn_triage.encodings import decode
+from cudnn_triage.records import Piece, extract
+
+__all__ = ["Log", "ReadError", "read", "read_path"]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log: its bytes after decompression, which line numbers and byte offsets refer to, and its text.
+
+    ``text`` may hold lone surrogates for bytes that are no UTF-8; clean lines do not. Without ``pieces``, text and raw
+    bytes are the same, decoded. Else text was taken out of JSON, and ``pieces`` say where each stretch of it stands.
+    """
+
+    name: str
+    raw: bytes
+    text: str
+    encoding: str
+    bom: int = 0  # bytes before the text: the byte-order mark
+    pieces: tuple[Piece, ...] = ()
+
+
+def read(data: bytes, name: str = "<stdin>") -> list[Log]:
+    """The logs in ``data``, whatever it is: usually one, for an archive one for each text file in it.
+
+    Raises ReadError where no text can be had: damaged or oversized archives, images, a missing decompressor.
+    """
+    return [_log(member, raw) for member, raw in unpack(data, name)]
+
+
+def read_path(path: str | Path) -> list[Log]:
+    """The logs in a file. Raises ReadError, also where the file cannot be opened."""
+    try:
+        data = Path(path).read_bytes()
+    except IsADirectoryError:
+        raise ReadError(f"{path}: is a directory; name the log files in it") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ReadError(f"{path}: cannot be read: {reason}") from error
+    return read(data, str(path))
+
+
+def _log(name: str, raw: bytes) -> Log:
+    text, encoding, bom = decode(raw)
+    if (found := extract(text, encoding, bom)) is not None:
+        inner, pieces = found
+        return Log(name, raw, inner, encoding, bom, pieces)
+    return Log(name, raw, text, encoding, bom)

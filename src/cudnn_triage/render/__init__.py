@@ -1,0 +1,1 @@
+"""Renderings of a report, each made from the report alone."""

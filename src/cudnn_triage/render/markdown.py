@@ -1,0 +1,106 @@
+"""The report as Markdown for a comment: the answer first; text from the log only inside code fences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..report import Diagnosis, EvidenceItem, FixItem, Report
+from .plain import SAFETY, percent, visible
+
+_WIDTH = 300  # characters of a log line that a comment shows
+_LISTED = 10
+
+
+def to_markdown(report: Report) -> str:
+    """Markdown that nothing in the log can break out of: no mention, link, HTML or fence of its own."""
+    return "\n".join(_parts(report)).rstrip() + "\n"
+
+
+def _parts(report: Report) -> Iterator[str]:
+    if report.diagnoses:
+        best, *others = report.diagnoses
+        yield f"**{best.title}** (`{best.cause}`, {percent(best)}, {best.status})\n"
+        yield from _evidence(best)
+        yield f"{best.explanation}\n"
+        for number, fix in enumerate(best.fixes, 1):
+            yield from _fix(number, fix)
+        if best.dead_ends:
+            yield "<details><summary>What does not help</summary>\n"
+            yield from (f"- {dead.tried}: {dead.why}" for dead in best.dead_ends)
+            yield "\n</details>\n"
+        if others:
+            yield "Also possible:\n"
+            yield from (f"- {percent(other)} `{other.cause}`: {other.title}" for other in others)
+            yield ""
+        if best.references:
+            yield "Read more: " + ", ".join(f"[{r.title}]({r.url})" for r in best.references) + "\n"
+    else:
+        yield f"**{_verdict(report)}**\n"
+        if report.failed:
+            yield "Where it failed:\n"
+            yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
+    if report.unexplained:
+        yield "Not explained by any rule:\n"
+        yield fenced(f"{line.line} | {line.text}" for line in report.unexplained[:_LISTED])
+    if report.benign:
+        yield f"<details><summary>Harmless messages ({len(report.benign)})</summary>\n"
+        yield from (f"- line {item.line}: {item.why}" for item in report.benign[:_LISTED])
+        yield "\n</details>"
+
+
+def _verdict(report: Report) -> str:
+    if report.verdict == "benign":
+        return "Nothing is wrong: harmless messages only."
+    if report.verdict == "unrelated":
+        return "No GPU cause found." if report.failed else "No GPU cause found, and no failure in the log."
+    if report.verdict == "empty":
+        return "The log is empty."
+    return "An error of this field that no rule explains."
+
+
+def _evidence(best: Diagnosis) -> Iterator[str]:
+    shown = [e for e in best.evidence if e.supports][:3]
+    lines = [_evidence_line(e) for e in shown]
+    if lines:
+        yield fenced(lines)
+
+
+def _evidence_line(item: EvidenceItem) -> str:
+    if not item.line:
+        return f"= {item.why} ({item.text})" if item.text else f"= {item.why}"
+    return f"{item.line} | {item.text}"
+
+
+def _fix(number: int, fix: FixItem) -> Iterator[str]:
+    applies = f" ({fix.applies})" if fix.applies else ""
+    yield f"**Fix {number}: {fix.title}**{applies}: {SAFETY[fix.safety]}. {fix.why}\n"
+    if fix.commands:
+        yield fenced(fix.commands, "sh", cut=False)
+    yield from (f"To complete the command, find out: {code(need)}\n" for need in fix.missing)
+    if fix.verify:
+        yield "Check:\n"
+        yield fenced(fix.verify, "sh", cut=False)
+
+
+def fenced(lines: Iterable[str], language: str = "", *, cut: bool = True) -> str:
+    """A code fence longer than any run of back-ticks in it."""
+    rows = [visible(row) for line in lines for row in (line.splitlines() or [""])]
+    if cut:
+        rows = [row if len(row) <= _WIDTH else row[: _WIDTH - 1] + "…" for row in rows]
+    fence = "`" * max(3, 1 + max((_longest_run(row) for row in rows), default=0))
+    return "\n".join([f"{fence}{language or 'text'}", *rows, fence, ""])
+
+
+def code(text: str) -> str:
+    """Inline code that its own back-ticks cannot end."""
+    text = visible(text)
+    mark = "`" * (1 + _longest_run(text))
+    return f"{mark} {text} {mark}" if "`" in text else f"`{text}`"
+
+
+def _longest_run(text: str) -> int:
+    longest = run = 0
+    for char in text:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    return longest

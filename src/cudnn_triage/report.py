@@ -1,0 +1,183 @@
+"""What a triage returns: frozen, typed, and equal to the published JSON (docs/report.schema.json, schema version 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from .facts import Origin
+
+SCHEMA_VERSION: Literal[1] = 1
+
+Kind = Literal["signature", "fact", "probe"]
+Match = Literal["exact", "fuzzy"]
+Safety = Literal["inspect", "reversible", "destructive"]
+Severity = Literal["fatal", "degraded", "benign"]
+Status = Literal["suspected", "confirmed", "refuted"]
+ProbeStatus = Literal["ok", "skipped", "failed", "timed-out", "crashed"]
+Verdict = Literal["diagnosed", "benign", "unrelated", "unexplained", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceItem:
+    """One thing that speaks for (or against) a diagnosis, and where it stands."""
+
+    kind: Kind
+    id: str
+    match: Match
+    origin: Origin
+    line: int  # 1-based line of the raw log; 0 where it has no place
+    column: int  # 1-based; 0 where it has no place
+    text: str  # the line as cleaned, or the fact
+    supports: bool
+    why: str = ""
+    echoes: tuple[int, ...] = ()  # lines whose errors are only consequences of this one
+    offset: int = 0  # where in ``text`` the evidence begins
+    length: int = 0  # how many characters of ``text`` it is
+
+
+@dataclass(frozen=True, slots=True)
+class FixItem:
+    """One way to cure the cause, its commands complete where the facts allow."""
+
+    title: str
+    safety: Safety
+    commands: tuple[str, ...]
+    applies: str
+    verify: tuple[str, ...]
+    why: str
+    missing: tuple[str, ...] = ()  # what would have to be known to complete the commands, and how to read it
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A page worth reading."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadEnd:
+    """What people try that does not help, and why."""
+
+    tried: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A ranked root cause."""
+
+    cause: str
+    title: str
+    family: str
+    severity: Severity
+    confidence: float  # probability, 0..1
+    status: Status
+    explanation: str
+    evidence: tuple[EvidenceItem, ...]
+    fixes: tuple[FixItem, ...]
+    dead_ends: tuple[DeadEnd, ...]
+    references: tuple[Reference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenignItem:
+    """Harmless chatter that people mistake for the error."""
+
+    cause: str
+    signature: str
+    line: int
+    text: str
+    why: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of the log."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactItem:
+    """A fact as reported."""
+
+    name: str
+    value: str
+    origin: Origin
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeItem:
+    """A probe that was run, or why it was not."""
+
+    name: str
+    status: ProbeStatus
+    reason: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class InputInfo:
+    """What was read."""
+
+    name: str
+    bytes: int
+    lines: int
+    encoding: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """Which tool and knowledge base made the report."""
+
+    name: str
+    version: str
+    knowledge: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The answer. ``diagnoses`` is best first and empty when nothing of this field is wrong."""
+
+    tool: ToolInfo
+    verdict: Verdict
+    summary: str
+    diagnoses: tuple[Diagnosis, ...]
+    benign: tuple[BenignItem, ...]
+    unexplained: tuple[LogLine, ...]
+    failed: tuple[LogLine, ...]  # where the program failed, in log order
+    facts: tuple[FactItem, ...]
+    probes: tuple[ProbeItem, ...]
+    input: InputInfo
+    schema_version: Literal[1] = SCHEMA_VERSION
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data, equal to the JSON output."""
+        plain: dict[str, Any] = _plain(self)
+        return {"schema_version": plain.pop("schema_version"), **plain}
+
+    def to_json(self) -> str:
+        """The report as JSON, one line, keys in a fixed order."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown for an issue or pull-request comment."""
+        from .render.markdown import to_markdown
+
+        return to_markdown(self)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return value

@@ -1,0 +1,72 @@
+"""Facts worked out from compatibility tables: what a known version or GPU implies about others (origin: table)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .facts import Fact, Facts
+from .knowledge.base import Knowledge
+from .values import Value, Version, read, show
+
+
+def derive(facts: Facts, knowledge: Knowledge) -> None:
+    """Add to ``facts`` what the tables say about the facts there. A table never overrides what the log shows.
+
+    Tables are asked twice, so that a row's result may be the key of another table.
+    """
+    for _ in range(2):
+        for table in knowledge.tables:
+            if not table["key"] or not table["gives"]:
+                continue
+            for value in facts.values(table["key"]):
+                row = find_row(table, value)
+                if row is None:
+                    continue
+                for column, name in table["gives"].items():
+                    text = row.get(column)
+                    if not text or any(known.origin != "table" for known in facts.get(name)):
+                        continue
+                    kind = knowledge.facts.get(name, {}).get("type", "any")
+                    given = read(kind, text)
+                    if given is not None:
+                        facts.add(Fact(name, given, "table"))
+
+
+def find_row(table: dict[str, Any], value: Value) -> dict[str, str] | None:
+    """The row of ``table`` that speaks of ``value``, or None."""
+    rows: list[dict[str, str]] = table["rows"]
+    match = table["match"]
+    text = show(value).casefold()
+    if match == "contains":
+        found = [row for row in rows if row["key"].casefold() in text]
+        return max(found, key=lambda row: len(row["key"]), default=None)
+    if match == "range":
+        return _in_range(rows, value)
+    wanted = _key(value, match)
+    exact = next((row for row in rows if row["key"].casefold() == text), None)
+    return exact or next(
+        (row for row in rows if _key(read("version", row["key"]) or row["key"], match) == wanted), None
+    )
+
+
+def _key(value: Value, match: str) -> str:
+    if isinstance(value, Version) and match in ("minor", "major"):
+        return str(value.first(2 if match == "minor" else 1))
+    if isinstance(value, Version):
+        return ".".join(map(str, value.parts)) + ("+" + value.local if value.local else "")
+    return show(value).casefold()
+
+
+def _in_range(rows: list[dict[str, str]], value: Value) -> dict[str, str] | None:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    if not isinstance(value, Version) or not value.parts:
+        return None
+    release = ".".join(map(str, value.parts))
+    for row in rows:
+        try:
+            if SpecifierSet(row["key"]).contains(release, prereleases=True):
+                return row
+        except InvalidSpecifier:
+            continue
+    return None

@@ -1,0 +1,86 @@
+"""Conditions on facts: three values, comparison by value, several values."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudnn_triage.conditions import holds
+from cudnn_triage.facts import Fact, Facts
+from cudnn_triage.knowledge.condition_language import ConditionError, names, parse
+from cudnn_triage.values import read
+
+FACTS = Facts(
+    [
+        Fact("cudnn.loaded", read("version", "8.0.5")),
+        Fact("cudnn.compiled", read("version", "8.1.0")),
+        Fact("gpu.cc", read("cc", "sm_120")),
+        Fact("memory.total", read("size", "8.00 GiB")),
+        Fact("memory.free", read("size", "25 MiB")),
+        Fact("memory.reserved", read("size", "3 GiB")),
+        Fact("platform.os", "windows"),
+        Fact("opened.library", read("soname", "libcudart.so.11.0")),
+        Fact("opened.library", read("soname", "/usr/lib/libcublas.so.11")),
+        Fact("missing.library", read("soname", "cudnn_ops64_9.dll")),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("cudnn.loaded < cudnn.compiled", True),
+        ("cudnn.loaded.major == cudnn.compiled.major", True),
+        ("cudnn.loaded.minor == '8.0'", True),
+        ("cudnn.loaded >= 8.1", False),
+        ("cudnn.loaded == 8", True),  # a bare major version neither contradicts nor exceeds
+        ("gpu.cc >= 12.0", True),
+        ("gpu.cc < 9.0", False),
+        ("driver.version < 450", None),
+        ("not driver.version < 450", None),
+        ("driver.version < 450 or gpu.cc >= 12.0", True),
+        ("driver.version < 450 and gpu.cc < 12.0", False),
+        ("driver.version < 450 and gpu.cc >= 12.0", None),
+        ("memory.total - memory.reserved - memory.free > 1GiB", True),
+        ("memory.total * 2 < 1GiB", False),
+        ("platform.os == Windows", True),
+        ("platform.os in [linux, macos]", False),
+        ("known(driver.version)", False),
+        ("several(opened.library)", True),
+        ("several(cudnn.loaded)", False),
+        ("several(driver.version)", None),
+        ("opened.library.stem == cublas", True),
+        ("opened.library ~ 'libcudart.so.11'", True),
+        ("missing.library.stem in [cudnn, cudnn_ops]", True),
+        ("missing.library.version == 9", True),
+        ("seen(a-message)", True),
+        ("not seen(another)", True),
+        ("(seen(another) or known(gpu.cc)) and not known(driver.version)", True),
+    ],
+)
+def test_a_condition_is_true_false_or_unknown(condition: str, expected: bool | None) -> None:
+    assert holds(parse(condition), FACTS, {"a-message"}.__contains__) is expected
+
+
+def test_division_by_zero_is_unknown_not_an_error() -> None:
+    facts = Facts([Fact("memory.free", 0), Fact("memory.total", 5)])
+    assert holds(parse("memory.total / memory.free > 1"), facts, lambda _: False) is None
+
+
+@pytest.mark.parametrize("text", ["cudnn.loaded <", "known()", "a.b == 1 and", "a.b ==== 2", "", "seen(x) y"])
+def test_a_condition_that_cannot_be_read_says_where(text: str) -> None:
+    with pytest.raises(ConditionError, match="column"):
+        parse(text)
+
+
+def test_the_linter_sees_which_facts_and_ids_a_condition_asks_for() -> None:
+    assert names(parse("a.b < c.d and not seen(x-y) or several(e.f) or g.h in [one, two]")) == (
+        {"a.b", "c.d", "e.f", "g.h"},
+        {"x-y"},
+    )
+
+
+def test_inner_scopes_come_first() -> None:
+    outer = Facts([Fact("missing.library", "a"), Fact("x.y", "1")])
+    inner = Facts([Fact("missing.library", "b")], outer)
+    assert inner.values("missing.library") == ["b"]
+    assert inner.values("x.y") == ["1"]

@@ -1,0 +1,191 @@
+"""From log to report on small knowledge bases: root and echo, facts that decide, chatter, other failures."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import Rules
+
+from cudnn_triage.facts import Fact
+from cudnn_triage.reading import read
+from cudnn_triage.report import Report
+from cudnn_triage.values import read as value
+
+
+def report(rules: Rules, text: str, *facts: Fact) -> Report:
+    return rules.triager().triage(read(text.encode(), "test.log")[0], facts)
+
+
+@pytest.fixture
+def base(rules: Rules) -> Rules:
+    rules.facts(cudnn__loaded="version", cudnn__compiled="version", gpu__cc="cc", missing__library="soname")
+    for name in ("memory-held", "version-mismatch", "assertion", "not-found"):
+        rules.cause(name)
+    rules.cause("chatter", family="benign", severity="benign")
+    rules.cause("not-gpu", family="benign", severity="fatal", more="evidence:\n  - {when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}")
+    rules.signature(
+        "no-handle",
+        "Could not create cudnn handle",
+        more="points_to: [{cause: memory-held, strength: likely}, {cause: version-mismatch, strength: certain, when: cudnn.loaded < cudnn.compiled}]\n"
+        "symptom_of: [asserted]",
+    )
+    rules.signature("versions", "Loaded {cudnn.loaded:version} but compiled with {cudnn.compiled:version}", more="points_to: []")
+    rules.points("asserted", "device-side assert triggered", "assertion", "certain")
+    rules.points("registered", "Unable to register cuDNN factory", "chatter", "certain", more="survived: true")
+    return rules
+
+
+def test_the_first_line_of_the_answer(base: Rules) -> None:
+    found = report(base, "x\nE dnn.cc:1] Could not create cudnn handle: STATUS")
+    assert found.verdict == "diagnosed"
+    assert found.diagnoses[0].cause == "memory-held"
+    assert found.summary.startswith("Cause memory-held")
+    evidence = found.diagnoses[0].evidence[0]
+    assert (evidence.line, evidence.column) == (2, 13)
+    assert evidence.text[evidence.offset : evidence.offset + evidence.length] == "Could not create cudnn handle"
+
+
+def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) -> None:
+    found = report(base, "Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle")
+    assert found.diagnoses[0].cause == "version-mismatch"
+    found = report(base, "Loaded 7.6.5 but compiled with 7.6.0\nCould not create cudnn handle")
+    assert found.diagnoses[0].cause == "memory-held"
+
+
+def test_facts_given_by_the_caller_count(base: Rules) -> None:
+    given = [Fact("cudnn.loaded", value("version", "7.1"), "local"), Fact("cudnn.compiled", value("version", "7.6"), "local")]
+    assert report(base, "Could not create cudnn handle", *given).diagnoses[0].cause == "version-mismatch"
+
+
+def test_an_echo_is_shown_under_its_root(base: Rules) -> None:
+    found = report(base, "Could not create cudnn handle\nRuntimeError: device-side assert triggered\nCould not create cudnn handle")
+    assert [d.cause for d in found.diagnoses] == ["assertion"]
+    assert found.diagnoses[0].evidence[0].echoes == (1, 3)
+
+
+def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
+    found = report(base, "E Unable to register cuDNN factory\ndone")
+    assert found.verdict == "benign"
+    assert not found.diagnoses
+    assert [(b.cause, b.line) for b in found.benign] == [("chatter", 1)]
+    found = report(base, "E Unable to register cuDNN factory\nCould not create cudnn handle")
+    assert [d.cause for d in found.diagnoses] == ["memory-held"]
+    assert [b.signature for b in found.benign] == ["registered"]
+
+
+def test_another_failure_is_named_by_its_line(base: Rules) -> None:
+    log = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nKeyError: 3\n'
+    found = report(base, log)
+    assert found.verdict == "unrelated"
+    assert not found.diagnoses
+    assert found.failed[0].line == 4
+    assert "KeyError: 3" in found.summary
+
+
+def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None:
+    found = report(base, "step 1\nCUDA frobnication failed: error 17 in the frobnicator\nstep 2")
+    assert found.verdict == "unexplained"
+    assert [(u.line, u.text) for u in found.unexplained] == [(2, "CUDA frobnication failed: error 17 in the frobnicator")]
+
+
+def test_an_empty_log(base: Rules) -> None:
+    assert report(base, " \n\n").verdict == "empty"
+    assert report(base, "").verdict == "empty"
+
+
+def test_catch_alls_are_silent_beside_a_specific_message(rules: Rules) -> None:
+    rules.cause("specific")
+    rules.cause("general")
+    rules.points("wrapper", "RuntimeError: NCCL error in", "general", "likely", more="catch_all: true")
+    rules.points("precise", "unhandled system failure number nine", "specific", "possible")
+    assert [d.cause for d in report(rules, "RuntimeError: NCCL error in: unhandled system failure number nine").diagnoses] == ["specific"]
+    assert [d.cause for d in report(rules, "RuntimeError: NCCL error in: x").diagnoses] == ["general"]
+
+
+def test_tables_work_out_facts_and_never_override_the_log(rules: Rules) -> None:
+    rules.facts(tf__version="version", cuda__build="version")
+    rules.cause("old")
+    rules.signature("tf", "tensorflow version {tf.version:version}")
+    rules.signature("built", "built with CUDA {cuda.build:version}")
+    rules.signature("failed", "it failed for some reason", more="points_to: [{cause: old, strength: strong, when: cuda.build < 11}]")
+    rules.file(
+        "compat/tf.yaml",
+        "table: tf\ntitle: t\nkey: tf.version\nmatch: minor\ngives: {cuda: cuda.build}\nsource: s\nread: 2026-11-20\n"
+        "rows: [{key: '1.15', cuda: '10.0'}, {key: '2.5', cuda: '11.2'}]\n",
+    )
+    assert report(rules, "tensorflow version 1.15.3\nit failed for some reason").diagnoses
+    assert not report(rules, "tensorflow version 2.5.0\nit failed for some reason").diagnoses
+    assert not report(rules, "tensorflow version 1.15.3\nbuilt with CUDA 11.8\nit failed for some reason").diagnoses
+
+
+def test_one_input_gives_one_report_to_the_byte_from_any_thread(base: Rules) -> None:
+    triager = base.triager()
+    log = read(b"Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle\nE Unable to register cuDNN factory", "x")[0]
+    with ThreadPoolExecutor(8) as pool:
+        reports = set(pool.map(lambda _: triager.triage(log).to_json(), range(64)))
+    assert len(reports) == 1
+
+
+def test_unrelated_lines_never_change_the_first_diagnosis(base: Rules) -> None:
+    text = "Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle"
+    filler = "\n".join(f"epoch {i} loss 0.{i} accuracy 0.9" for i in range(300))
+    for changed in (filler + "\n" + text, text + "\n" + filler, filler + "\n" + text + "\n" + filler):
+        assert report(base, changed).diagnoses[0].cause == "version-mismatch"
+
+
+def test_json_equals_the_report(base: Rules) -> None:
+    found = report(base, "Could not create cudnn handle")
+    assert json.loads(found.to_json()) == found.to_dict()
+    assert found.to_dict()["schema_version"] == 1
+
+
+FIXES = """
+fixes:
+  - title: Install the right one
+    safety: reversible
+    commands: ['pip install "cudnn=={cudnn.compiled}"', 'echo {cudnn.compiled.major}']
+    verify: [check]
+    why: w
+    source: s
+    read: 2026-11-20
+  - title: Only for new cards
+    safety: inspect
+    when: gpu.cc >= 12.0
+    commands: [ls]
+    verify: [check]
+    why: w
+    source: s
+    read: 2026-11-20
+"""
+
+
+def test_commands_are_completed_from_facts(rules: Rules) -> None:
+    rules.facts(cudnn__compiled="version", gpu__cc="cc")
+    rules.cause("c", more=FIXES)
+    rules.points("m", "compiled with {cudnn.compiled:version} it does not run", "c")
+    rules.signature("cc", "capability {gpu.cc:cc} found")
+    fixes = report(rules, "compiled with 9.8.0 it does not run").diagnoses[0].fixes
+    assert fixes[0].commands == ('pip install "cudnn==9.8.0"', "echo 9")
+    assert [f.title for f in fixes] == ["Install the right one", "Only for new cards"]  # unknown keeps a fix
+    fixes = report(rules, "capability 8.6 found\ncompiled with 9.8.0 it does not run").diagnoses[0].fixes
+    assert [f.title for f in fixes] == ["Install the right one"]  # false drops it
+
+
+def test_a_command_that_lacks_a_fact_says_which(rules: Rules) -> None:
+    rules.facts(cudnn__compiled="version", gpu__cc="cc")
+    rules.cause("c", more=FIXES)
+    rules.points("m", "it does not run at all", "c")
+    fix = report(rules, "it does not run at all").diagnoses[0].fixes[0]
+    assert fix.commands[0] == 'pip install "cudnn==<t>"'
+    assert fix.missing == ("t",)
+
+
+def test_text_from_the_log_never_reaches_a_command(rules: Rules) -> None:
+    rules.facts(some__path="path", some__version="version")
+    rules.cause("c", more=FIXES.replace("{cudnn.compiled}", "{some.path}").replace("{cudnn.compiled.major}", "{some.version}").replace("gpu.cc >= 12.0", "known(some.path)"))
+    rules.points("m", "cannot load {some.path:path} version {some.version:version}", "c")
+    found = report(rules, "cannot load /x;rm${IFS}-rf version 1.2.3;reboot")
+    commands = found.diagnoses[0].fixes[0].commands
+    assert commands == ('pip install "cudnn==<t>"', "echo 1.2.3")

@@ -1,0 +1,172 @@
+"""Messages are found however they were wrapped, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Rules
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cudnn_triage.fuzzy import FuzzyMatcher
+from cudnn_triage.grammar import parse
+from cudnn_triage.lines import Line
+from cudnn_triage.matching import Matcher, Occurrence, Stream
+
+MESSAGE = "Loaded runtime CuDNN library: {cudnn.loaded:version} but source was compiled with: {cudnn.compiled:version}"
+LINE = "E cuda_dnn.cc:352] Loaded runtime CuDNN library: 8.0.5 but source was compiled with: 8.1.0."
+
+
+def find(rules: Rules, text: str, *, fuzzy: bool = False) -> list[Occurrence]:
+    lines = [Line(line, number, 0, 0) for number, line in enumerate(text.split("\n"), 1)]
+    structure, stream, knowledge = parse(lines), Stream(lines), rules.knowledge()
+    exact = Matcher(knowledge).find(stream, structure)
+    return FuzzyMatcher(knowledge).find(stream, structure, exact) if fuzzy else exact
+
+
+@pytest.fixture
+def loaded(rules: Rules) -> Rules:
+    rules.facts(cudnn__loaded="version", cudnn__compiled="version")
+    rules.cause("mismatch")
+    rules.points("loaded-older", MESSAGE, "mismatch")
+    return rules
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINE,
+        LINE.upper().replace("E CUDA_DNN.CC", "x"),
+        LINE.replace(" library: ", "\n   library: "),
+        "\n".join(LINE[i : i + 40] for i in range(0, len(LINE), 40)).replace("\n", ""),
+        LINE.replace(" ", "    "),
+        "x " * 3000 + LINE + " y" * 3000,
+    ],
+)
+def test_wrapping_case_and_spacing_do_not_matter(loaded: Rules, text: str) -> None:
+    (found,) = find(loaded, text)
+    assert {c.name: str(c.value) for c in found.captures} == {"cudnn.loaded": "8.0.5", "cudnn.compiled": "8.1.0"}
+
+
+def test_a_message_broken_inside_a_word_matches(loaded: Rules) -> None:
+    assert find(loaded, LINE.replace("compiled", "comp\niled"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Loaded runtime CuDNN library: 8.0.5",
+        "Preloaded runtime CuDNN library: 8.0.5 but source was compiled with: 8.1.0",
+        "Loaded runtime CuDNN library: eight but source was compiled with: nine",
+        "Loaded runtime CuDNN library: 8.0.5\n" + "unrelated line\n" * 30 + "but source was compiled with: 8.1.0",
+    ],
+)
+def test_neighbours_do_not_match(loaded: Rules, text: str) -> None:
+    assert not find(loaded, text)
+
+
+def test_the_place_of_a_match_and_of_its_values(loaded: Rules) -> None:
+    (found,) = find(loaded, "first\n" + LINE)
+    assert (found.first, found.start) == (1, LINE.index("Loaded"))
+    assert [c.at for c in found.captures] == [LINE.index("8.0.5"), LINE.index("8.1.0")]
+
+
+def test_every_repetition_is_found_once(loaded: Rules) -> None:
+    assert len(find(loaded, "\n".join([LINE] * 7))) == 7
+
+
+def test_a_status_name_is_not_found_inside_a_longer_one(rules: Rules) -> None:
+    rules.cause("c")
+    rules.points("short", "STATUS_NOT_SUPPORTED", "c")
+    assert find(rules, "error STATUS_NOT_SUPPORTED (3)")
+    assert not find(rules, "error STATUS_NOT_SUPPORTED_ARCH_MISMATCH (3)")
+
+
+def test_whole_line_messages_match_whole_lines_only(rules: Rules) -> None:
+    rules.cause("c")
+    rules.points("killed", "Killed", "c", more="at: line")
+    assert find(rules, "a\nKilled\nb")
+    assert not find(rules, "a\nKilled by the cat\nb")
+
+
+def test_source_code_that_quotes_a_message_is_not_the_message(rules: Rules) -> None:
+    rules.cause("c")
+    rules.points("forked", "Cannot re-initialize CUDA in forked subprocess", "c")
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/x/torch/cuda/__init__.py", line 3, in _lazy_init\n'
+        '    raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")\n'
+        "RuntimeError: Found no NVIDIA driver on your system."
+    )
+    assert not find(rules, text)
+    assert find(rules, text.replace("Found no NVIDIA driver on your system.", "Cannot re-initialize CUDA in forked subprocess"))
+
+
+def test_numbers_stand_for_codes(rules: Rules) -> None:
+    rules.cause("c")
+    rules.file(
+        "codes/cudart.yaml",
+        """
+library: cudart
+title: codes
+numbered: ['CUDA failure {:code(cudart)}:']
+worded: ['CUDA error: {:text(cudart)}']
+source: tests
+read: 2026-11-20
+codes:
+  - {name: cudaErrorInsufficientDriver, number: '35', texts: [driver version is insufficient], meaning: m, points_to: [{cause: c, strength: strong}]}
+  - {name: cudaErrorUnknown, number: '999', numbers: {'CUDA 9': '30'}, texts: [unknown error], meaning: m}
+""",
+    )
+    assert [o.rule for o in find(rules, "CUDA failure 35: oh")] == ["cudaErrorInsufficientDriver"]
+    assert [o.rule for o in find(rules, "CUDA failure 30: oh")] == ["cudaErrorUnknown"]
+    assert [o.rule for o in find(rules, "CUDA failure 36: oh")] == []
+    assert [o.rule for o in find(rules, "RuntimeError: CUDA error: unknown error\nmore")] == ["cudaErrorUnknown"]
+    assert [o.rule for o in find(rules, "an unknown error")] == []
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        LINE.replace("runtime", "runtxme").replace("compiled", "compi1ed"),
+        LINE.replace("but source was compiled", "but the source was compiled"),
+        LINE.replace("Loaded runtime", "Loaded the runtime"),
+    ],
+)
+def test_damaged_and_reworded_messages_are_found_by_likeness(loaded: Rules, damaged: str) -> None:
+    (found,) = find(loaded, damaged, fuzzy=True)
+    assert found.rule == "loaded-older"
+    assert found.match == "fuzzy"
+    assert {c.name: str(c.value) for c in found.captures} == {"cudnn.loaded": "8.0.5", "cudnn.compiled": "8.1.0"}
+
+
+def test_likeness_never_crosses_a_status_name_or_number(rules: Rules) -> None:
+    rules.facts()
+    rules.cause("c")
+    rules.points("cublas", "the call returned the status EXECUTION_FAILED_CUBLAS on the current stream", "c")
+    rules.points("ready", "CUDA initialization failed on this machine with error 802 just now", "c")
+    assert find(rules, "the call retxrned the status EXECUTION_FAILED_CUBLAS on the current stream", fuzzy=True)
+    assert not find(rules, "the call returned the status EXECUTION_FAILED_CUDART on the current stream", fuzzy=True)
+    assert find(rules, "error: CUDA initializaton failed on this machine with error 802 just now", fuzzy=True)
+    assert not find(rules, "error: CUDA initializaton failed on this machine with error 804 just now", fuzzy=True)
+
+
+def test_a_damaged_status_name_is_read_only_if_it_can_be_one_name(rules: Rules) -> None:
+    rules.facts()
+    rules.cause("c")
+    rows = "\n".join(
+        f"  - {{name: {n}, number: '{i}', meaning: m, points_to: [{{cause: c, strength: likely}}]}}"
+        for i, n in enumerate(["LIB_STATUS_NOT_INITIALIZED", "LIB_STATUS_WIDTH_A", "LIB_STATUS_WIDTH_B"])
+    )
+    rules.file("codes/lib.yaml", f"library: lib\ntitle: t\nsource: tests\nread: 2026-11-20\ncodes:\n{rows}\n")
+    assert [o.rule for o in find(rules, "error: LIB_STATUS_NOT_INITIALIZXD", fuzzy=True)] == ["LIB_STATUS_NOT_INITIALIZED"]
+    assert not find(rules, "error: LIB_STATUS_WIDTH_X", fuzzy=True)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=400), st.text(max_size=200))
+def test_any_text_around_a_message_leaves_it_found(loaded: Rules, before: str, after: str) -> None:
+    lines = [*before.splitlines(), "", LINE, "", *after.splitlines()]
+    rows = [Line(line, number, 0, 0) for number, line in enumerate(lines, 1)]
+    matcher = Matcher(loaded.knowledge())
+    found = matcher.find(Stream(rows), parse(rows))
+    assert [o.rule for o in found] == ["loaded-older"]
