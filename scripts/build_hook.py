@@ -16,6 +16,8 @@ class CompileRules(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before the files are collected."""
+        if version == "editable":
+            return  # a source tree compiles, and caches, its rules when it runs
         root = Path(self.root)
         sys.path.insert(0, str(root / "src"))
         from cudnn_triage.knowledge.base import COMPILED, compile_folders

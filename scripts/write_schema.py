@@ -15,7 +15,11 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "report.schema.json"
 def schema() -> str:
     """The schema as the text of the file."""
     found = msgspec.json.schema(Report)
-    found = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "cudnn-triage report, version 1", **found}
+    found = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cudnn-triage report, version 1",
+        **found,
+    }
     _close(found)
     return json.dumps(found, indent=2) + "\n"
 

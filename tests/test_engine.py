@@ -24,14 +24,21 @@ def base(rules: Rules) -> Rules:
     for name in ("memory-held", "version-mismatch", "assertion", "not-found"):
         rules.cause(name)
     rules.cause("chatter", family="benign", severity="benign")
-    rules.cause("not-gpu", family="benign", severity="fatal", more="evidence:\n  - {when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}")
+    rules.cause(
+        "not-gpu",
+        family="benign",
+        severity="fatal",
+        more="evidence:\n  - {when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}",
+    )
     rules.signature(
         "no-handle",
         "Could not create cudnn handle",
         more="points_to: [{cause: memory-held, strength: likely}, {cause: version-mismatch, strength: certain, when: cudnn.loaded < cudnn.compiled}]\n"
         "symptom_of: [asserted]",
     )
-    rules.signature("versions", "Loaded {cudnn.loaded:version} but compiled with {cudnn.compiled:version}", more="points_to: []")
+    rules.signature(
+        "versions", "Loaded {cudnn.loaded:version} but compiled with {cudnn.compiled:version}", more="points_to: []"
+    )
     rules.points("asserted", "device-side assert triggered", "assertion", "certain")
     rules.points("registered", "Unable to register cuDNN factory", "chatter", "certain", more="survived: true")
     return rules
@@ -55,12 +62,17 @@ def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) ->
 
 
 def test_facts_given_by_the_caller_count(base: Rules) -> None:
-    given = [Fact("cudnn.loaded", value("version", "7.1"), "local"), Fact("cudnn.compiled", value("version", "7.6"), "local")]
+    given = [
+        Fact("cudnn.loaded", value("version", "7.1"), "local"),
+        Fact("cudnn.compiled", value("version", "7.6"), "local"),
+    ]
     assert report(base, "Could not create cudnn handle", *given).diagnoses[0].cause == "version-mismatch"
 
 
 def test_an_echo_is_shown_under_its_root(base: Rules) -> None:
-    found = report(base, "Could not create cudnn handle\nRuntimeError: device-side assert triggered\nCould not create cudnn handle")
+    found = report(
+        base, "Could not create cudnn handle\nRuntimeError: device-side assert triggered\nCould not create cudnn handle"
+    )
     assert [d.cause for d in found.diagnoses] == ["assertion"]
     assert found.diagnoses[0].evidence[0].echoes == (1, 3)
 
@@ -87,7 +99,9 @@ def test_another_failure_is_named_by_its_line(base: Rules) -> None:
 def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None:
     found = report(base, "step 1\nCUDA frobnication failed: error 17 in the frobnicator\nstep 2")
     assert found.verdict == "unexplained"
-    assert [(u.line, u.text) for u in found.unexplained] == [(2, "CUDA frobnication failed: error 17 in the frobnicator")]
+    assert [(u.line, u.text) for u in found.unexplained] == [
+        (2, "CUDA frobnication failed: error 17 in the frobnicator")
+    ]
 
 
 def test_an_empty_log(base: Rules) -> None:
@@ -100,7 +114,9 @@ def test_catch_alls_are_silent_beside_a_specific_message(rules: Rules) -> None:
     rules.cause("general")
     rules.points("wrapper", "RuntimeError: NCCL error in", "general", "likely", more="catch_all: true")
     rules.points("precise", "unhandled system failure number nine", "specific", "possible")
-    assert [d.cause for d in report(rules, "RuntimeError: NCCL error in: unhandled system failure number nine").diagnoses] == ["specific"]
+    assert [
+        d.cause for d in report(rules, "RuntimeError: NCCL error in: unhandled system failure number nine").diagnoses
+    ] == ["specific"]
     assert [d.cause for d in report(rules, "RuntimeError: NCCL error in: x").diagnoses] == ["general"]
 
 
@@ -109,7 +125,9 @@ def test_tables_work_out_facts_and_never_override_the_log(rules: Rules) -> None:
     rules.cause("old")
     rules.signature("tf", "tensorflow version {tf.version:version}")
     rules.signature("built", "built with CUDA {cuda.build:version}")
-    rules.signature("failed", "it failed for some reason", more="points_to: [{cause: old, strength: strong, when: cuda.build < 11}]")
+    rules.signature(
+        "failed", "it failed for some reason", more="points_to: [{cause: old, strength: strong, when: cuda.build < 11}]"
+    )
     rules.file(
         "compat/tf.yaml",
         "table: tf\ntitle: t\nkey: tf.version\nmatch: minor\ngives: {cuda: cuda.build}\nsource: s\nread: 2026-11-20\n"
@@ -122,7 +140,9 @@ def test_tables_work_out_facts_and_never_override_the_log(rules: Rules) -> None:
 
 def test_one_input_gives_one_report_to_the_byte_from_any_thread(base: Rules) -> None:
     triager = base.triager()
-    log = read(b"Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle\nE Unable to register cuDNN factory", "x")[0]
+    log = read(
+        b"Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle\nE Unable to register cuDNN factory", "x"
+    )[0]
     with ThreadPoolExecutor(8) as pool:
         reports = set(pool.map(lambda _: triager.triage(log).to_json(), range(64)))
     assert len(reports) == 1
@@ -184,7 +204,12 @@ def test_a_command_that_lacks_a_fact_says_which(rules: Rules) -> None:
 
 def test_text_from_the_log_never_reaches_a_command(rules: Rules) -> None:
     rules.facts(some__path="path", some__version="version")
-    rules.cause("c", more=FIXES.replace("{cudnn.compiled}", "{some.path}").replace("{cudnn.compiled.major}", "{some.version}").replace("gpu.cc >= 12.0", "known(some.path)"))
+    rules.cause(
+        "c",
+        more=FIXES.replace("{cudnn.compiled}", "{some.path}")
+        .replace("{cudnn.compiled.major}", "{some.version}")
+        .replace("gpu.cc >= 12.0", "known(some.path)"),
+    )
     rules.points("m", "cannot load {some.path:path} version {some.version:version}", "c")
     found = report(rules, "cannot load /x;rm${IFS}-rf version 1.2.3;reboot")
     commands = found.diagnoses[0].fixes[0].commands

@@ -98,7 +98,9 @@ def test_source_code_that_quotes_a_message_is_not_the_message(rules: Rules) -> N
         "RuntimeError: Found no NVIDIA driver on your system."
     )
     assert not find(rules, text)
-    assert find(rules, text.replace("Found no NVIDIA driver on your system.", "Cannot re-initialize CUDA in forked subprocess"))
+    assert find(
+        rules, text.replace("Found no NVIDIA driver on your system.", "Cannot re-initialize CUDA in forked subprocess")
+    )
 
 
 def test_numbers_stand_for_codes(rules: Rules) -> None:
@@ -158,7 +160,9 @@ def test_a_damaged_status_name_is_read_only_if_it_can_be_one_name(rules: Rules) 
         for i, n in enumerate(["LIB_STATUS_NOT_INITIALIZED", "LIB_STATUS_WIDTH_A", "LIB_STATUS_WIDTH_B"])
     )
     rules.file("codes/lib.yaml", f"library: lib\ntitle: t\nsource: tests\nread: 2026-11-20\ncodes:\n{rows}\n")
-    assert [o.rule for o in find(rules, "error: LIB_STATUS_NOT_INITIALIZXD", fuzzy=True)] == ["LIB_STATUS_NOT_INITIALIZED"]
+    assert [o.rule for o in find(rules, "error: LIB_STATUS_NOT_INITIALIZXD", fuzzy=True)] == [
+        "LIB_STATUS_NOT_INITIALIZED"
+    ]
     assert not find(rules, "error: LIB_STATUS_WIDTH_X", fuzzy=True)
 
 

@@ -88,7 +88,11 @@ def test_reading_never_raises(kind: str, text: str) -> None:
         show(value)
 
 
-@given(st.sampled_from(["version", "int", "size", "cc", "soname", "word"]), st.text("0123456789.+-abcMGiB_", max_size=30), st.text("0123456789.+v", max_size=30))
+@given(
+    st.sampled_from(["version", "int", "size", "cc", "soname", "word"]),
+    st.text("0123456789.+-abcMGiB_", max_size=30),
+    st.text("0123456789.+v", max_size=30),
+)
 def test_comparison_is_antisymmetric(kind: str, left: str, right: str) -> None:
     a, b = read(kind, left), read(kind, right)
     if a is not None and b is not None:

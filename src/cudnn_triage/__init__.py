@@ -1,3 +1,24 @@
 """cudnn-triage: from a pasted GPU error to the confirmed root cause and the exact fix."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .engine import Triager, triage
+    from .facts import Fact
+    from .report import Report
+
 __version__ = "0.1.0"
+__all__ = ["Fact", "Report", "Triager", "__version__", "triage"]
+
+_HOMES = {"Fact": "facts", "Report": "report", "Triager": "engine", "triage": "engine"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names when they are first asked for, so that ``--version`` and completion stay instant."""
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

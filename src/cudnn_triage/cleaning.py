@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
-from cudnn_triage import unwrap
-from cudnn_triage.drafts import Draft
-from cudnn_triage.escapes import Terminal, apart
-from cudnn_triage.lines import Line, Run
-from cudnn_triage.markup import Margins, Page
-from cudnn_triage.prefixes import Prefixes, logger
-from cudnn_triage.reading import Log
+from . import unwrap
+from .drafts import Draft
+from .escapes import Terminal, apart
+from .lines import Line, Run
+from .loggers import logger
+from .markup import Margins, Page
+from .places import places_of
+from .prefixes import Prefixes
+from .reading import Log
+from .spread import spread
 
 
 def clean(log: Log) -> list[Line]:
@@ -19,6 +20,7 @@ def clean(log: Log) -> list[Line]:
     prefixes = Prefixes([draft.text for draft in drafts if not draft.follows])
     if _strip_carriers(drafts, prefixes):
         drafts = unwrap.rejoin(drafts)
+    drafts = unwrap.complete(drafts)
     margins = Margins([draft.text for draft in drafts])
     out: list[Draft] = []
     for draft in drafts:
@@ -27,7 +29,7 @@ def clean(log: Log) -> list[Line]:
             continue
         _strip_logger(draft)
         margins.remove(draft)
-        parts = unwrap.spread(draft)
+        parts = spread(draft)
         if len(parts) > 1:
             _strip_carriers(parts, prefixes)
             for part in parts:
@@ -73,6 +75,7 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
             if length:
                 found = True
                 draft.drop(length)
+                draft.wide = length
                 draft.rank = rank or draft.rank
                 draft.level = level or draft.level
         if draft.follows and before is not None and before.row == draft.row:
@@ -80,8 +83,17 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
             if not before.text:  # only a prefix stood before a carriage return
                 blank.append(index - 1)
         before = draft
-    for index in reversed(blank):
-        del drafts[index]
+    if blank:
+        gone = set(blank)
+        drafts[:] = [draft for index, draft in enumerate(drafts) if index not in gone]
+    streams = {draft.rank for draft in drafts}
+    if len(streams) == 2 and "" in streams:
+        (only,) = streams - {""}
+        if (
+            not only.isdigit() and "=" not in only
+        ):  # the one service there is: a line that lost its prefix is its as well
+            for draft in drafts:
+                draft.rank = only
     return found
 
 
@@ -92,7 +104,7 @@ def _strip_logger(draft: Draft) -> None:
 
 
 def _finish(log: Log, drafts: list[Draft]) -> list[Line]:
-    places = _Pieces(log) if log.pieces else _Verbatim(log)
+    places = places_of(log)
     lines: list[Line] = []
     for draft in drafts:
         if draft.runs is None and (span := places.whole(draft.row, draft.start, draft.end)) is not None:
@@ -130,98 +142,3 @@ def _stretches(draft: Draft) -> list[tuple[int, int, int]]:
     runs = draft.runs or [(0, draft.start)]
     ends = [at for at, _ in runs[1:]] + [len(draft.text)]
     return [(at, source, max(end - at, 0)) for (at, source), end in zip(runs, ends, strict=True)]
-
-
-class _Verbatim:
-    """Raw places in a log whose text is its bytes, decoded."""
-
-    def __init__(self, log: Log) -> None:
-        self._text = log.text
-        self._encoding = log.encoding
-        self._errors = "surrogateescape" if log.encoding == "utf-8" else "replace"
-        self._starts: list[int] = []
-        self._bytes: list[int] = []
-        source, byte = 0, log.bom
-        newline = self._newline = len(self._encode("\n"))
-        plain = log.encoding == "utf-8"
-        single = plain and log.text.isascii()
-        legacy = not plain and not log.encoding.startswith("utf-")
-        raws = log.raw.split(b"\n") if legacy else []
-        for index, line in enumerate(log.text.split("\n")):
-            self._starts.append(source)
-            self._bytes.append(byte)
-            source += len(line) + 1
-            if single or (plain and line.isascii()):
-                byte += len(line) + 1
-            elif legacy:
-                byte += len(raws[index]) + 1
-            else:
-                byte += len(self._encode(line)) + newline
-        self._last = (0, 0, log.bom)  # line, index in the text, byte
-        self._limit = len(log.raw)
-
-    def _encode(self, text: str) -> bytes:
-        return text.encode(self._encoding, self._errors)
-
-    def locate(self, source: int) -> tuple[int, int, int]:
-        """(0-based raw line, 0-based column, byte) of a character of the text."""
-        line, known, byte = self._last
-        if not (known <= source and (line + 1 == len(self._starts) or source < self._starts[line + 1])):
-            line = bisect_right(self._starts, source) - 1
-            known, byte = self._starts[line], self._bytes[line]
-        stretch = self._text[known:source]
-        byte += len(stretch) if self._encoding == "utf-8" and stretch.isascii() else len(self._encode(stretch))
-        self._last = (line, source, byte)
-        return line, source - self._starts[line], min(byte, self._limit)
-
-    def whole(self, row: int, start: int, end: int) -> tuple[int, int] | None:
-        """First and last byte of a line that is a whole raw line."""
-        last = row + 1 == len(self._starts)
-        if start != self._starts[row] or end != (len(self._text) if last else self._starts[row + 1] - 1):
-            return None
-        return self._bytes[row], self._limit if last else self._bytes[row + 1] - self._newline
-
-    def stretches(self, source: int, length: int) -> list[tuple[int, int, int, int]]:
-        """(offset, raw line, column, byte) of each raw stretch of a copy: one, as no copy goes beyond its line."""
-        return [(0, *self.locate(source))]
-
-
-class _Pieces:
-    """Raw places in a log whose text was taken out of JSON."""
-
-    def __init__(self, log: Log) -> None:
-        self._pieces = log.pieces
-        self._text = log.text
-        self._starts = [piece[0] for piece in log.pieces]
-        self._encoding = log.encoding
-        self._limit = len(log.raw)
-        self._last = (0, 0, 0)  # piece, index in the text, byte
-
-    def _locate(self, index: int, source: int) -> tuple[int, int, int]:
-        at, line, column, byte = self._pieces[index]
-        piece, known, known_byte = self._last
-        if piece == index and known <= source and known >= at:
-            byte = known_byte
-        else:
-            known = at
-        byte += len(self._text[known:source].encode(self._encoding, "replace"))
-        self._last = (index, source, byte)
-        return line, column + source - at, min(byte, self._limit)
-
-    def whole(self, row: int, start: int, end: int) -> tuple[int, int] | None:
-        """Never: there is always a JSON string around the text."""
-        return None
-
-    def locate(self, source: int) -> tuple[int, int, int]:
-        """(0-based raw line, 0-based column, byte) of a character of the text."""
-        return self._locate(max(bisect_right(self._starts, source) - 1, 0), source)
-
-    def stretches(self, source: int, length: int) -> list[tuple[int, int, int, int]]:
-        """(offset, raw line, column, byte) of each raw stretch of ``length`` characters of the text."""
-        index = max(bisect_right(self._starts, source) - 1, 0)
-        out = [(0, *self._locate(index, source))]
-        for later in range(index + 1, len(self._starts)):
-            if self._starts[later] >= source + length:
-                break
-            out.append((self._starts[later] - source, *self._locate(later, self._starts[later])))
-        return out

@@ -111,7 +111,8 @@ def _binary(data: bytes) -> bool:
     if not zeros or head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return False
     return zeros > 0.01 * len(head) and not (
-        max(head[0::2].count(0), head[1::2].count(0)) > 0.3 * len(head) and min(head[0::2].count(0), head[1::2].count(0)) < 0.05 * len(head)
+        max(head[0::2].count(0), head[1::2].count(0)) > 0.3 * len(head)
+        and min(head[0::2].count(0), head[1::2].count(0)) < 0.05 * len(head)
     )
 
 
@@ -193,14 +194,17 @@ def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> bytes
 
 def _nonempty(chunks: list[bytes], name: str, error: Exception | None = None) -> bytes:
     if not any(chunks):
-        raise ReadError(
-            f"{name}: the compressed file is damaged{f' ({error})' if error else ' or cut short'}; fetch it again or give the log as text"
-        )
+        reason = f" ({error})" if error else " or cut short"
+        raise ReadError(f"{name}: the compressed file is damaged{reason}; fetch it again or give the log as text")
     return b"".join(chunks)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in re.split(r"(\d{1,18})", name) if part]
+    return [
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part)
+        for part in re.split(r"(\d{1,18})", name)
+        if part
+    ]
 
 
 def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
@@ -224,7 +228,16 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
         try:
             with archive.open(info) as stream:
                 raw = _limited(stream, budget)
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, lzma.LZMAError, ValueError, NotImplementedError, RuntimeError):
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            lzma.LZMAError,
+            ValueError,
+            NotImplementedError,
+            RuntimeError,
+        ):
             continue
         yield f"{name}:{info.filename}", raw
     if locked and all(info.flag_bits & 1 for info in infos):
@@ -237,7 +250,9 @@ def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
             for count, info in enumerate(archive):
                 if count > _MOST_MEMBERS:
-                    raise ReadError(f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself")
+                    raise ReadError(
+                        f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself"
+                    )
                 stream = archive.extractfile(info) if info.isreg() else None
                 if stream is not None:
                     found.append((info.name, _limited(stream, budget)))

@@ -12,10 +12,16 @@ Edit = tuple[int, int, str]
 class Draft:
     """Text under edit. ``runs`` are (index in ``text``, index in the log's text); None: an unchanged copy."""
 
-    __slots__ = ("end", "follows", "level", "rank", "row", "runs", "start", "text")
+    __slots__ = ("end", "follows", "level", "rank", "row", "runs", "start", "text", "wide")
 
     def __init__(
-        self, text: str, start: int, end: int, row: int, runs: list[tuple[int, int]] | None = None, follows: bool = False
+        self,
+        text: str,
+        start: int,
+        end: int,
+        row: int,
+        runs: list[tuple[int, int]] | None = None,
+        follows: bool = False,
     ) -> None:
         self.text = text
         self.start = start  # the stretch of the log's text that this line stands for
@@ -25,6 +31,12 @@ class Draft:
         self.follows = follows  # stands behind another line in the same row
         self.rank = ""
         self.level = ""
+        self.wide = 0  # characters of prefixes already taken off
+
+    @property
+    def width(self) -> int:
+        """How many columns the line filled, prefixes included."""
+        return self.wide + len(self.text)
 
     def source(self, index: int) -> int:
         """Index in the log's text of character ``index``."""
@@ -97,7 +109,7 @@ class Draft:
                     own.append((runs[run][0] - start, runs[run][1]))
                 last = own[-1][1] + (end - start) - own[-1][0]
                 part = Draft(self.text[start:end], first, max(last, first), self.row, own)
-            part.rank, part.level = self.rank, self.level
+            part.rank, part.level = self.rank, "" if parts else self.level
             part.follows = self.follows or bool(parts)
             parts.append(part)
         return parts

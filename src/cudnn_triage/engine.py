@@ -45,6 +45,7 @@ from .tables import derive
 
 _SHOWN = 0.03  # hypotheses less probable than this are left out
 _MOST = 5
+_CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 
 
 class Triager:
@@ -85,28 +86,32 @@ class Triager:
         knowledge = self.knowledge
         hypotheses, none = rank(case.evidence, self.competing, knowledge.weights if weights is None else weights)
         rivals = [h for h in hypotheses if h.cause in self.competing]
-        leader = rivals[0] if rivals and rivals[0].probability > none else None
-        unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
-        failures = [f for f in case.structure.failures if not f.caught]
-        benign = self._benign(case, hypotheses)
         off_field = {
             c for c, rule in knowledge.causes.items() if rule["family"] == "benign" and rule["severity"] == "fatal"
         }
+        of_the_field = sum(h.probability for h in rivals if h.cause not in off_field)
+        unrelated = bool(rivals) and rivals[0].cause in off_field and rivals[0].probability > none
+        diagnosed = not unrelated and of_the_field > _CREDIBLE
+        unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
+        failures = [f for f in case.structure.failures if not f.caught]
+        benign = self._benign(case, hypotheses)
         shown: list[Hypothesis] = []
         verdict: Verdict
         if not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif leader and leader.cause not in off_field:
+        elif diagnosed:
             verdict = "diagnosed"
             shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in off_field][:_MOST]
-        elif leader or (failures and not unexplained):
+        elif unrelated or (failures and not unexplained):
             verdict = "unrelated"
         elif unexplained:
             verdict = "unexplained"
         else:
             verdict = "benign" if benign else "unrelated"
         diagnoses = tuple(self._diagnosis(h, case) for h in shown)
-        failed = tuple(LogLine(case.lines[f.last].number, _line_text(case, f.last)) for f in failures)
+        failed = tuple(
+            LogLine(case.lines[f.last].number, _one_line(f.text) or _line_text(case, f.last)) for f in failures
+        )
         return Report(
             tool=ToolInfo("cudnn-triage", __version__, knowledge.digest),
             verdict=verdict,
@@ -212,6 +217,10 @@ _STRENGTH = ("certain", "strong", "likely", "possible", "weak")
 def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
     where = item.occurrence.first if item.occurrence else 1 << 30
     return (not item.supports, item.standing == NOTICE, _STRENGTH.index(item.strength), where)
+
+
+def _one_line(text: str) -> str:
+    return text.strip().partition("\n")[0].strip()
 
 
 def _line_text(case: Case, index: int) -> str:

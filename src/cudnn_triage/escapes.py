@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cudnn_triage.drafts import Draft, Edit
+from .drafts import Draft, Edit
 
 _CSI = r"[0-?]{0,64}[ -/]{0,8}[@-~]"
 _CONTROL = re.compile(
@@ -34,7 +34,9 @@ _BAR = re.compile(
     r"\d{1,3}%(?:\|[^|\r\n]{0,300}\|)? {0,4}[\d.?]{1,20}[kMGTP]?i?B?/[\d.?]{1,20}[kMGTP]?i?B? {0,2}\[[^\[\]\r\n]{0,200}\]"
 )
 _LONGEST_LABEL = 100
-_PROGRESS = re.compile(r"\d{1,3}(?:\.\d{1,3})?%|\bETA\b|\b\d+/\d+\b|it/s|s/it|[\u2580-\u259f\u2501\u2578-\u257b\u28c0-\u28ff]")
+_PROGRESS = re.compile(
+    r"\d{1,3}(?:\.\d{1,3})?%|\bETA\b|\b\d+/\d+\b|it/s|s/it|[\u2580-\u259f\u2501\u2578-\u257b\u28c0-\u28ff]"
+)
 _VARIES = re.compile(
     r"[\d.,:?<>=#~+*\\|/ \u2500-\u259f\u2800-\u28ff-]+(?:(?:[kKMGT]?i?[Bb]|it|s|ms)(?:/(?:s|it|step))?(?![A-Za-z]))?"
 )
@@ -71,8 +73,8 @@ class Terminal:
             end = position + len(piece)
             if piece and not piece.isspace():
                 # one progress bar after the other: the last one tells all
-                fresh = _VARIES.sub("0", piece) if len(piece) < 1000 and _PROGRESS.search(piece) else ""
-                if fresh and fresh == shape:
+                fresh = _VARIES.sub("0", piece) if len(piece) < 1000 and _PROGRESS.search(piece) else piece
+                if fresh == shape:
                     spans[-1] = (position, end)
                 else:
                     spans.append((position, end))

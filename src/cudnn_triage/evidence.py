@@ -15,6 +15,7 @@ from .structure import Failure, Structure
 from .values import read, squeeze
 
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
+_DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 _WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
@@ -74,16 +75,20 @@ def _implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge
 
 
 def silence_catch_alls(occurrences: list[Occurrence], knowledge: Knowledge) -> list[Occurrence]:
-    """Drop catch-all matches (status codes, general wrappers) on lines where a specific message stands."""
-    specific: set[int] = set()
+    """Drop catch-all matches (status codes, general wrappers) on lines where a specific message stands.
+
+    A message found by likeness silences only what was found by likeness.
+    """
+    specific: dict[str, set[int]] = {"exact": set(), "fuzzy": set()}
     for occurrence in occurrences:
         rule = knowledge.by_id[occurrence.rule]
         if not rule["catch_all"] and rule["points_to"]:
-            specific.update(range(occurrence.first, occurrence.last + 1))
+            for match in ("exact", "fuzzy") if occurrence.match == "exact" else ("fuzzy",):
+                specific[match].update(range(occurrence.first, occurrence.last + 1))
     return [
         o
         for o in occurrences
-        if not knowledge.by_id[o.rule]["catch_all"] or specific.isdisjoint(range(o.first, o.last + 1))
+        if not knowledge.by_id[o.rule]["catch_all"] or specific[o.match].isdisjoint(range(o.first, o.last + 1))
     ]
 
 
@@ -99,11 +104,12 @@ def structure_facts(
     explained: set[int] = set()
     for occurrence in occurrences:
         pointers = knowledge.by_id[occurrence.rule]["points_to"]
-        if any(p["supports"] and _of_the_field(p["cause"], knowledge) for p in pointers):
+        if any(p["supports"] and p["strength"] in _WEIGHTY and _of_the_field(p["cause"], knowledge) for p in pointers):
             explained.update(range(occurrence.first, occurrence.last + 1))
     last = failures[-1]
     for prefix, failure in (("failure.", last), ("failure.first.", failures[0])):
-        span = range(failure.first, failure.last + 1)
+        before = _DEATH_RATTLE if failure.kind in ("abort", "signal") else 0
+        span = range(max(failure.first - before, 0), failure.last + 1)
         facts.append(_yes_no(f"{prefix}explained", any(i in explained for i in span), lines, failure))
         facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
     for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
@@ -130,16 +136,16 @@ def weigh(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
 ) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
     """The evidence in these matches and facts, and which matches are only echoes of others."""
-    seen_rules = {o.rule for o in occurrences}
-    pointed = {p["cause"] for name in seen_rules for p in knowledge.by_id[name]["points_to"] if p["supports"]}
-
-    def seen(name: str) -> bool:
-        return name in seen_rules or name in pointed
-
+    met = {o.rule for o in occurrences}
+    met |= {
+        p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
+    }
     failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
     drawn: dict[Occurrence, list[Evidence]] = {}
-    for occurrence in occurrences:
-        drawn[occurrence] = _from_occurrence(occurrence, lines, failing, facts, knowledge, seen)
+    for _ in range(2):  # a condition may ask for a cause that another condition points to
+        seen = frozenset(met).__contains__
+        drawn = {o: _from_occurrence(o, lines, failing, facts, knowledge, seen) for o in occurrences}
+        met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
     for cause, rule in knowledge.causes.items():

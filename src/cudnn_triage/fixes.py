@@ -18,12 +18,10 @@ _SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
-    """The fixes that apply. One whose condition is known to be false is dropped; one whose condition is unknown stays."""
-    return tuple(
-        _fix(fix, facts, knowledge)
-        for fix in fixes
-        if fix["when"] is None or holds(fix["when"], facts, seen) is not False
-    )
+    """The fixes that apply: one whose condition is false is dropped, those whose condition is unknown come last."""
+    found = [(True if fix["when"] is None else holds(fix["when"], facts, seen), fix) for fix in fixes]
+    ordered = [fix for known in (True, None) for result, fix in found if result is known]
+    return tuple(_fix(fix, facts, knowledge) for fix in ordered)
 
 
 def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:

@@ -18,15 +18,24 @@ from .structure import Role, Structure
 from .values import read, squeeze
 
 _GRAM = 6
-_LEAST = 24  # squeezed letters of prose below which likeness means nothing
+_LEAST = 16  # squeezed letters of prose below which likeness means nothing
+_RARE = 12  # a word that stands in no more templates than this is what tells a message from others
+_WORD_LIKENESS = 74.0  # 0..100: a five-letter word with one wrong letter passes, another word does not
+_TIE = 3.0  # matches of one line whose likeness is this near the best one's are all kept
 _SHARE = 0.3  # of a template's runs that must stand in the line for a closer look
+_OWN_SHARE = 0.5  # of a line's runs that must stand in a template of several lines
 _LOOKS = 4  # templates looked at more closely, per line
 _THRESHOLD = 86.0  # mean likeness (0..100) below which a match is rejected: measured by scripts/measure_fuzzy.py
 _LONGEST = 1500  # squeezed letters of a line that are compared
+_MESSAGE_LINES = 6  # lines, and
+_MESSAGE = 700  # letters, that are read as one message
 _MOST_LINES = 2000  # distinct lines that are compared
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_CHOICE = re.compile(r"\{=([^}]*)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
 _NUMBER = re.compile(r"\d+")
 _SPACED = ("size", "archs", "vtuple", "gpu", "cc")  # hole types whose values may hold white space
+_NO_DIGITS = dict.fromkeys(range(ord("0"), ord("9") + 1))
 _ROLES = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
 
 
@@ -56,12 +65,23 @@ class FuzzyMatcher:
         return [sum(max(len(part) - _GRAM + 1, 0) for part in template["parts"]) for _, template in self._templates]
 
     @cached_property
+    def _telling(self) -> list[list[str]]:
+        """For each template, its words that few other templates have, or the one that fewest have."""
+        words = [set(_WORD.findall(_literal(template["text"]).lower())) for _, template in self._templates]
+        count = Counter(word for found in words for word in found)
+        return [
+            sorted(word for word in found if count[word] <= _RARE)
+            or sorted(found, key=lambda word: (count[word], word))[:1]
+            for found in words
+        ]
+
+    @cached_property
     def _code_names(self) -> dict[str, str]:
         return {rule["id"].lower(): rule["id"] for rule in self.knowledge.rules if rule["code"] and "_" in rule["id"]}
 
     def find(self, stream: Stream, structure: Structure, exact: Sequence[Occurrence]) -> list[Occurrence]:
         """Fuzzy matches on the lines that no exact match covers, in log order."""
-        covered = {i for o in exact for i in range(o.first, o.last + 1)}
+        covered = {i for o in exact if self._specific(o.rule) for i in range(o.first, o.last + 1)}
         found: list[Occurrence] = []
         texts: set[str] = set()
         for position, index in enumerate(stream.order):
@@ -72,15 +92,18 @@ class FuzzyMatcher:
                 or not self._worth(line.text, line.level, structure.roles[index])
             ):
                 continue
-            if line.text in texts:
+            key = line.text.translate(_NO_DIGITS)
+            if key in texts:
                 continue
             if len(texts) >= _MOST_LINES:
                 break
-            texts.add(line.text)
-            following = stream.order[position + 1] if position + 1 < len(stream.order) else index
-            joined = [index] if following in covered or following == index else [index, following]
-            found += self._in_lines(joined, stream)
+            texts.add(key)
+            found += self._in_lines(_following(position, stream, covered), stream)
         return found
+
+    def _specific(self, name: str) -> bool:
+        rule = self.knowledge.by_id[name]
+        return bool(rule["points_to"] or rule["symptom_of"]) and not rule["catch_all"]
 
     def _worth(self, text: str, level: str, role: Role) -> bool:
         if level in ("W", "E", "F") or role is Role.EXCEPTION:
@@ -90,46 +113,58 @@ class FuzzyMatcher:
             w in lowered for w in self.knowledge.error_words
         )
 
-    def _in_lines(self, indexes: list[int], stream: Stream) -> Iterator[Occurrence]:
-        texts = [stream.lines[i].text for i in indexes]
-        squeezed = [squeeze(text)[:_LONGEST] for text in texts]
-        own = len(squeezed[0])
-        whole = "".join(squeezed)
-        if own < _GRAM * 2:
-            return
-        votes = Counter(number for gram in set(_grams(whole)) for number in self._index.get(gram, ()))
-        good = [(count / self._sizes[n], n) for n, count in votes.items() if count >= _SHARE * self._sizes[n]]
-        best: tuple[float, Occurrence] | None = None
-        for _, number in sorted(good, reverse=True)[:_LOOKS]:
-            rule, template = self._templates[number]
-            if not self._tokens_agree(template["text"], " ".join(texts)):
-                continue
-            score, spans = _align(template["parts"], whole)
-            if score < _THRESHOLD or not spans or spans[0][0] >= own:
-                continue
-            if best is None or score > best[0]:
-                places = [
-                    (i, at)
-                    for i, text in zip(indexes, texts, strict=True)
-                    for at, char in enumerate(text)
-                    if not char.isspace()
-                ]
-                first, begin = places[min(spans[0][0], len(places) - 1)]
-                last, finish = places[min(spans[-1][1], len(places)) - 1]
-                captures = self._captures(template, spans, places, stream)
-                best = (
-                    score,
-                    Occurrence(rule["id"], first, last, begin, finish + 1, captures, "fuzzy", round(score, 1)),
-                )
-        if best:
-            yield best[1]
-        yield from self._damaged_codes(indexes[0], texts[0])
+    def _candidates(self, squeezed: str) -> list[int]:
+        """The templates worth a closer look for a message that begins in this text: most of the template stands in it,
+        or most of the text stands in the template."""
+        grams = set(_grams(squeezed))
+        votes = Counter(number for gram in grams for number in self._index.get(gram, ()))
+        good = [
+            (count / self._sizes[n], n)
+            for n, count in votes.items()
+            if count >= _SHARE * self._sizes[n] or (len(grams) >= _LEAST and count >= _OWN_SHARE * len(grams))
+        ]
+        return [number for _, number in sorted(good, reverse=True)[:_LOOKS]]
 
-    def _tokens_agree(self, template: str, text: str) -> bool:
-        """Status names and numbers of the template stand in the text, or something that is no other name and nearly it."""
+    def _in_lines(self, indexes: list[int], stream: Stream) -> Iterator[Occurrence]:
+        texts = [stream.lines[i].text[:_LONGEST] for i in indexes]
+        yield from self._damaged_codes(indexes[0], texts[0])
+        own = squeeze(texts[0])
+        candidates = self._candidates(own)
+        if not candidates:
+            return
+        whole = "".join(map(squeeze, texts))
+        places = [
+            (i, at) for i, text in zip(indexes, texts, strict=True) for at, c in enumerate(text) if not c.isspace()
+        ]
+        found: list[Occurrence] = []
+        for number in candidates:
+            rule, template = self._templates[number]
+            score, spans = _align(template["parts"], whole)
+            if score < _THRESHOLD or not spans or spans[0][0] >= len(own):
+                continue
+            if not self._agree(number, whole, " ".join(texts)):
+                continue
+            first, begin = places[min(spans[0][0], len(places) - 1)]
+            last, finish = places[min(spans[-1][1], len(places)) - 1]
+            captures = self._captures(template, spans, places, stream)
+            found.append(Occurrence(rule["id"], first, last, begin, finish + 1, captures, "fuzzy", round(score, 1)))
+        best = max((o.score for o in found), default=0.0)
+        yield from {o.rule: o for o in found if o.score >= best - _TIE}.values()
+
+    def _agree(self, number: int, whole: str, text: str) -> bool:
+        """Whether what likeness must not blur is there: status names (or something that is no other name and nearly it),
+        numbers, and the words that tell this message from others."""
+        from rapidfuzz import fuzz
         from rapidfuzz.distance import Levenshtein
 
-        literal = re.sub(r"\{[^}]*\}", " ", template)
+        literal = _literal(self._templates[number][1]["text"])
+        choices = _CHOICE.findall(self._templates[number][1]["text"])
+        if not (self._telling[number] or choices):
+            return False
+        if any(all(squeeze(text) not in whole for text in options.split("|")) for options in choices):
+            return False
+        if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in self._telling[number]):
+            return False
         there = {token.lower() for token in _TOKEN.findall(text)}
         for token in {t.lower() for t in _TOKEN.findall(literal)} - there:
             allowed = max(1, len(token) // 12)
@@ -184,6 +219,23 @@ class FuzzyMatcher:
             if value is not None:
                 captures.append(Capture(name, self.knowledge.placed(value), line, at))
         return tuple(captures)
+
+
+def _following(position: int, stream: Stream, covered: set[int]) -> list[int]:
+    """The line at ``position`` and those after it that may belong to the same message."""
+    indexes = [stream.order[position]]
+    size = len(stream.lines[indexes[0]].text)
+    for index in stream.order[position + 1 : position + _MESSAGE_LINES]:
+        size += len(stream.lines[index].text)
+        if index in covered or size > _MESSAGE:
+            break
+        indexes.append(index)
+    return indexes
+
+
+def _literal(template: str) -> str:
+    """The template without its holes."""
+    return re.sub(r"\{[^}]*\}", " ", template)
 
 
 def _grams(text: str) -> list[str]:

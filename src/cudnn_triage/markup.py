@@ -6,23 +6,28 @@ import re
 from collections.abc import Sequence
 from html import unescape
 
-from cudnn_triage.drafts import Draft, Edit
+from .drafts import Draft, Edit
 
-_ENTITY = re.compile(r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|gt|lt|amp|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo);")
+_ENTITY = re.compile(
+    r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|gt|lt|amp|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo);"
+)
 _TAG = re.compile(
-    r"</?(?:pre|code|span|font|samp|tt|kbd|small|details|summary|blockquote)(?:\s[^<>\r\n]{0,200})?/?>|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
+    r"</?(?:pre|code|span|font|samp|tt|kbd|small|details|summary|blockquote)(?:\s[^<>\r\n]{0,200})?/?>"
+    r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
 _FENCE_BEFORE = re.compile(r"\s{0,3}`{3,}(?=[^`\s])")
 _FENCE_AFTER = re.compile(r"(?<=[^`])`{3,}\s{0,8}$")
-_FRAME_BEFORE = re.compile("\\s{0,12}(?:[\u256d\u2570\u250c\u2514\u250f\u2517\u251c][\u2500\u2501]{1,400}[> ]{0,2}|\u2502[ ]?|\u2503[ ]?)")
+_FRAME_BEFORE = re.compile(
+    "\\s{0,12}(?:[\u256d\u2570\u250c\u2514\u250f\u2517\u251c][\u2500\u2501]{1,400}[> ]{0,2}|[\u2502\u2503][ ]?)"
+)
 _FRAME_SIGNS = ("\u256d", "\u2570", "\u250c", "\u2514", "\u250f", "\u2517", "\u251c", "\u2502", "\u2503")
-_FRAME_AFTER = re.compile("[ ]{0,400}[\u2500\u2501]{0,400}[\u256e\u256f\u2510\u2518\u2513\u251b\u2524\u2502\u2503]\\s{0,8}$")
+_FRAME_ENDS = ("\u256e", "\u256f", "\u2510", "\u2518", "\u2513", "\u251b", "\u2524", "\u2502", "\u2503")
 _PYTEST = re.compile(r"E(?:   \s*|$)|>(?=\s{3,})")
 _MARKED = re.compile(r'\s{0,8}> (?=File "|Traceback \(most)')
 _POWERSHELL_NOISE = re.compile(
-    r"\s{0,8}(?:\+ CategoryInfo\s{1,20}:|\+ FullyQualifiedErrorId\s{1,4}:|At line:\d+ char:\d+\s*$|\+ ~{3,}\s*$|\+\s{1,40}~{1,400}\s*$)"
+    r"\s{0,8}(?:\+ CategoryInfo\s{1,20}:|\+ FullyQualifiedErrorId\s{1,4}:|At line:\d+ char:\d+\s*$|\+\s{1,40}~{1,400}\s*$)"
 )
 _POWERSHELL_NAME = re.compile(r"[\w.-]{1,40}(?:\.exe)?\s:\s(?=Traceback|\d{4}-\d\d-\d\d |WARNING|ERROR|INFO|C:\\)")
 
@@ -61,8 +66,8 @@ class Margins:
         if self._frames and (match := _FRAME_BEFORE.match(text)) is not None:
             draft.drop(match.end())
             text = draft.text
-            if (match := _FRAME_AFTER.search(text, max(len(text) - 900, 0))) is not None:
-                draft.trim(match.start())
+            if text.rstrip().endswith(_FRAME_ENDS):
+                draft.trim(len(text.rstrip()[:-1].rstrip("\u2500\u2501").rstrip(" ")))
                 text = draft.text
         if self._pytest and text[:1] in ("E", ">") and (match := _PYTEST.match(text)) is not None:
             if text[0] == "E":

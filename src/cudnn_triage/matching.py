@@ -23,6 +23,7 @@ from .values import Value, read
 _QUIET = re2.Options()
 _QUIET.log_errors = False
 _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
+_PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACE = b" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
@@ -69,8 +70,8 @@ class Stream:
 
     @cached_property
     def text(self) -> str:
-        """All lines, one after the other."""
-        return "\n".join(self.lines[i].text for i in self.order)
+        """All lines, one after the other, typographic quotes and spaces made plain (one character for one)."""
+        return "\n".join(self.lines[i].text for i in self.order).translate(_PLAIN)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -90,7 +91,8 @@ class Stream:
         starts, at = [], 0
         for i in self.order:
             starts.append(at)
-            at += len(self.lines[i].text.encode("utf-8", "replace").translate(None, _SPACE))
+            plain = self.lines[i].text.translate(_PLAIN)
+            at += len(plain.encode("utf-8", "replace").translate(None, _SPACE))
         return starts
 
     def from_squeezed(self, offset: int) -> int:
@@ -98,7 +100,7 @@ class Stream:
         row = bisect_right(self._squeezed_starts, offset) - 1
         # several empty lines share a start; the hit is in the last of them, which is the one that has text
         wanted = offset - self._squeezed_starts[row]
-        text = self.lines[self.order[row]].text
+        text = self.lines[self.order[row]].text.translate(_PLAIN)
         if text.isascii() and len(text) < 200:
             at = -1
             while wanted >= 0:
@@ -113,7 +115,7 @@ class Stream:
 
     def _places(self, row: int) -> Sequence[int]:
         if row not in self._place_cache:
-            text = self.lines[self.order[row]].text
+            text = self.lines[self.order[row]].text.translate(_PLAIN)
             if text.isascii():
                 places = [i for i, char in enumerate(text) if char not in " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"]
             else:
@@ -216,6 +218,10 @@ class Matcher:
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
             return None, 0
+        if rule["unless"]:
+            around = " ".join(stream.lines[i].text for i in range(min(first, last), last + 1)).casefold()
+            if any(text in around for text in rule["unless"]):
+                return None, 0
         captures: list[Capture] = []
         name = rule["id"]
         for group, (hole, kind, argument) in enumerate(template["holes"], 1):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cudnn_triage.containers import ReadError, unpack
-from cudnn_triage.encodings import decode
-from cudnn_triage.records import Piece, extract
+from .containers import ReadError, unpack
+from .encodings import decode
+from .records import Piece, extract
 
 __all__ = ["Log", "ReadError", "read", "read_path"]
 

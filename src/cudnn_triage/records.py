@@ -22,6 +22,7 @@ _STRONG = frozenset({("MESSAGE",), ("textPayload",), ("jsonPayload", "message"),
 _SAMPLE = 200
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
+_NUMBERS = re.compile(r"\[[\s\d,]*\]")
 _NEXT = re.compile(r'["{}\[\],]')
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
@@ -32,9 +33,8 @@ Value = tuple[tuple[str | int, ...], int, int]
 def extract(text: str, encoding: str, bom: int) -> tuple[str, tuple[Piece, ...]] | None:
     """The log inside JSON with its raw places, or None where the text is no such JSON."""
     head = text[:4096].lstrip()
-    if head[:1] in ("{", "["):
-        if (found := _document(text)) is not None:
-            return _assemble(text, found, encoding, bom)
+    if head[:1] in ("{", "[") and (found := _document(text)) is not None:
+        return _assemble(text, found, encoding, bom)
     if "{" in text and _is_lines(text):
         return _assemble(text, _line_values(text), encoding, bom)
     return None
@@ -62,7 +62,7 @@ def _values(text: str, start: int = 0, end: int | None = None) -> Iterator[Value
             else:
                 yield tuple(path), at, position
         elif sign in "{[":
-            if sign == "[" and re.compile(r"\[[\s\d,]{0,1000000}\]").match(text, at, limit):
+            if sign == "[" and _NUMBERS.match(text, at, limit):
                 position = text.index("]", at) + 1
                 yield tuple(path), at, position
                 continue
@@ -131,8 +131,8 @@ def _line_values(text: str) -> Iterator[Part]:
         else:
             indent = position + len(line) - len(line.lstrip())
             for path, first, last in chosen:
-                # Docker cuts long lines in two records; only the last part ends with a line end
-                yield indent + first, indent + last, True, path != ("log",) or "\n" not in line[-4096:] and '"stream"' not in line
+                # Docker cuts long lines in several records, of which only the last has a line end
+                yield indent + first, indent + last, True, path != ("log",) or '"stream"' not in line
         position = end + 1
 
 
@@ -243,6 +243,7 @@ def _unescape(escape: str) -> str:
     if kind != "u":
         return _SHORT.get(kind, kind)
     if len(escape) == 12:
-        return (chr(int(escape[2:6], 16)) + chr(int(escape[8:12], 16))).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        pair = chr(int(escape[2:6], 16)) + chr(int(escape[8:12], 16))
+        return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     code = int(escape[2:6], 16) if len(escape) == 6 else 0xFFFD
     return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)

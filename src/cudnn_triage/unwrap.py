@@ -1,4 +1,4 @@
-"""Lines that a terminal, a page or a mail program has broken at a fixed width, and several lines pasted as one."""
+"""Lines that a terminal, a page or a mail program has broken, put together again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from cudnn_triage.drafts import Draft, joined
+from .drafts import Draft, joined
 
 # what begins a line of its own, whatever stood before
 _START = re.compile(
@@ -16,6 +16,7 @@ _START = re.compile(
   | \x1b
   | \[?\d{4}[-/]\d\d[-/]\d\d[ T:]
   | \[?\d\d:\d\d:\d\d
+  | (?:<\d{1,3}>)?\[[ ]{0,6}[+]?\d{1,8}\.\d
   | \[?[IWEF](?:\d{3,4}[ ]\d\d:|[ ]\w+/|:)
   | \[(?:rank|default)?\d{1,5}\]:
   | \[[A-Z]{3,8}\]
@@ -27,7 +28,7 @@ _START = re.compile(
   | frame[ ]\#\d+:
   | \#\d+[ ]
   | terminate[ ]called
-  | kernel:[ ]|name:[ ]|pciBusID|coreClock
+  | kernel:[ ]
     """,
     re.VERBOSE,
 )
@@ -45,12 +46,39 @@ _VOCABULARY_LINES = 5000
 _WORD = re.compile(r"[A-Za-z_]\w{0,60}")
 _WORD_END = re.compile(r"[A-Za-z_]\w{0,60}$")
 _WORD_START = re.compile(r"\w{1,60}")
+_UNFINISHED = re.compile(
+    r"""\s{1,12}File(?:[ ]?"[^"]{0,400}(?:"(?:,(?:[ ](?:l(?:i(?:n(?:e(?:[ ]\d{0,6})?)?)?)?)?)?)?)?)?$"""
+    r"""|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: [IWEF]$"""
+)
+_MOST_PARTS = 6
 _MOST_ROWS = 500  # that one line may fill
+
+
+def complete(drafts: list[Draft]) -> list[Draft]:
+    """Join what was broken in the middle of a traceback's 'File "x", line 3, in f' or of an absl prefix."""
+    out: list[Draft] = []
+    parts: list[Draft] = []  # of the line at the end of ``out``, while it is unfinished
+    for draft in drafts:
+        text = draft.text
+        if parts and text and len(parts) < _MOST_PARTS and not _START.match(text):
+            parts.append(draft)
+            out[-1] = joined(parts, _GREATEST_WIDTH)
+            text = out[-1].text
+        else:
+            parts = []
+            out.append(draft)
+        if not text or not ("File" in text or text[-1] in "IWEF"):
+            parts = []
+        elif len(text) < _GREATEST_WIDTH and _UNFINISHED.match(text):
+            parts = parts or [draft]
+        else:
+            parts = []
+    return out
 
 
 def rejoin(drafts: list[Draft]) -> list[Draft]:
     """Join lines that were wrapped at one width, where the log as a whole shows that they were."""
-    lengths = Counter(len(draft.text) for draft in drafts)
+    lengths = Counter(draft.width for draft in drafts)
     width = max(lengths, default=0)
     if not _LEAST_WIDTH <= width <= _GREATEST_WIDTH:
         return drafts
@@ -62,20 +90,16 @@ def rejoin(drafts: list[Draft]) -> list[Draft]:
     between = _carried(drafts, width, begins) if near >= _LEAST_SOFT else 0
     if not within and not between:
         return drafts
-    within = within and lengths[width] >= between  # words longer than a line are cut in any case
+    within = within and lengths[width] > 2 * between  # words longer than a line are cut in any case
     groups: list[list[Draft]] = []
-    before = ""
+    before = drafts[0]
     for draft in drafts:
-        text = draft.text
-        if within:
-            full = len(before) == width and not _RULE.search(before, width - 4)
-        else:
-            full = _filled(before, text, width)
-        if full and not begins(text) and draft.rank == groups[-1][0].rank and len(groups[-1]) < _MOST_ROWS:
+        full = _full(before, width) if within else _filled(before, draft.text, width)
+        if groups and full and not begins(draft.text) and draft.rank == before.rank and len(groups[-1]) < _MOST_ROWS:
             groups[-1].append(draft)
         else:
             groups.append([draft])
-        before = text
+        before = draft
     return [group[0] if len(group) == 1 else joined(group, 0 if within else width) for group in groups]
 
 
@@ -85,14 +109,14 @@ class _Beginnings:
     def __init__(self, drafts: list[Draft], width: int) -> None:
         counts: Counter[str] = Counter()
         sure: set[str] = set()  # at least once behind a line that has room left, so not the rest of a wrapped one
-        before = ""
+        before = drafts[0]
         for draft in drafts[:_VOCABULARY_LINES]:
             if draft.text:
                 shape = _DIGITS.sub("0", draft.text[:_BEGINNING])
                 counts[shape] += 1
                 if shape not in sure and not _filled(before, draft.text, width):
                     sure.add(shape)
-            before = draft.text
+            before = draft
         least = max(3, _USUAL_SHARE * counts.total())
         self._usual = {shape for shape in sure if counts[shape] >= least}
 
@@ -101,11 +125,8 @@ class _Beginnings:
 
 
 def _is_hard(drafts: list[Draft], width: int, begins: _Beginnings) -> bool:
-    pairs = [
-        (before.text, after.text)
-        for before, after in pairwise(drafts)
-        if len(before.text) == width and not _RULE.search(before.text, width - 4)
-    ]
+    pairs = [(before.text, after.text) for before, after in pairwise(drafts) if _full(before, width)]
+    usual = width in _USUAL_WIDTHS or any(len(before) in _USUAL_WIDTHS for before, _ in pairs)
     carried = [pair for pair in pairs if not begins(pair[1])]
     starts = {_DIGITS.sub("0", before) for before, after in pairs if begins(after)}
     # the same message again and again has the same length each time: it counts once
@@ -116,9 +137,9 @@ def _is_hard(drafts: list[Draft], width: int, begins: _Beginnings) -> bool:
     if cut > 2 * whole:
         return True
     continued = sum(_continues(before, after) for before, after in shapes.values())
-    if whole > cut or len(shapes) < (2 if width in _USUAL_WIDTHS else 3) or continued * 2 < len(shapes):
+    if whole > cut or len(shapes) < (2 if usual else 3) or continued * 2 < len(shapes):
         return False
-    nearly = {_DIGITS.sub("0", draft.text) for draft in drafts if width - 4 <= len(draft.text) < width}
+    nearly = {_DIGITS.sub("0", draft.text) for draft in drafts if width - 4 <= draft.width < width}
     return len(shapes) > len(nearly)
 
 
@@ -143,91 +164,28 @@ def _continues(before: str, after: str) -> bool:
     return not before[-1:].isspace() and (first.islower() or first.isdigit() or first in ".,;:)]}/\\_-'\"")
 
 
-def _filled(before: str, after: str, width: int) -> bool:
+def _full(draft: Draft, width: int) -> bool:
+    return draft.width == width and not _RULE.search(draft.text, max(len(draft.text) - 4, 0))
+
+
+def _filled(before: Draft, after: str, width: int) -> bool:
     """Whether the next line's first word would not have fitted on this one."""
-    if len(before) < _SHORTEST or not after or _RULE.search(before, len(before) - 4):
+    if before.width < _SHORTEST or not after or _RULE.search(before.text, max(len(before.text) - 4, 0)):
         return False
     word = after.find(" ", 0, width)
-    return len(before) + 1 + (word if word >= 0 else min(len(after), width)) > width
+    return before.width + 1 + (word if word >= 0 else min(len(after), width)) > width
 
 
 def _carried(drafts: list[Draft], width: int, begins: _Beginnings) -> int:
     """How many lines end where the next word would not have fitted; 0 where that may be chance."""
-    carried: set[str] = set()
-    other: set[str] = set()
+    carried: dict[tuple[str, str], int] = {}
+    other: set[tuple[str, str]] = set()
     for before, after in pairwise(drafts):
-        if len(before.text) > width // 2 and after.text:
-            carries = _filled(before.text, after.text, width) and not begins(after.text)
-            (carried if carries else other).add(_DIGITS.sub("0", before.text))
+        if before.width > width // 2 and after.text:
+            if _filled(before, after.text, width) and not begins(after.text):
+                carried[before.text, after.text] = before.width
+            else:
+                other.add((before.text, after.text))
     if len(carried) < _LEAST_SOFT or len(carried) * 4 < len(other):
         return 0
-    return sum(len(text) < width for text in carried)
-
-
-_ABSL = re.compile(r"(?<![\w\"'])\d{4}-\d\d-\d\d[ ]\d\d:\d\d:\d\d\.\d{6}:[ ][IWEF][ ]\w")
-_ABSL_SIGNS = (": I ", ": W ", ": E ", ": F ")
-_GLOG = re.compile(r"(?<![\w\"'\[(])[IWEF]\d{4}[ ]\d\d:\d\d:(?:\d\d|\d{10})\.\d{6}[ ]")
-_RANK = re.compile(r"\[(?:rank|default)\d{1,5}\]:(?=[ \[])")
-_TRACEBACK = re.compile(
-    r"""(?<!["'`\w])(?:Traceback[ ]\(most[ ]recent[ ]call[ ]last\):|During[ ]handling[ ]of[ ]the[ ]above[ ]exception,"""
-    r"""|The[ ]above[ ]exception[ ]was[ ]the[ ]direct[ ]cause)"""
-)
-_FRAME = re.compile(r"""[ ]{0,8}(?<![(,=>])File[ ]"[^"\r\n]{1,400}",[ ]line[ ]\d{1,7}(?:,[ ]in[ ][\w<>.]{1,200})?""")
-_EXCEPTION = re.compile(
-    r"(?<=[\s)\]^])(?<!raise )(?<!except )(?<!: )(?<!warn )(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|StopIteration|Exit)"
-    r"(?=:[ ]|[ ]*$)"
-)
-_WRITTEN_NEWLINE = re.compile(r"(?<!\\)\\n")
-
-
-def spread(draft: Draft) -> list[Draft]:
-    """The lines that were pasted or written as one, split where a new line unmistakably begins."""
-    text = draft.text
-    if len(text) < 60:
-        return [draft]
-    cuts: set[int] = set()
-    skip: list[tuple[int, int]] = []
-    traceback = "Traceback" in text or 'File "' in text
-    if traceback and "\\n" in text and text.count("\\n") >= 2:
-        for match in _WRITTEN_NEWLINE.finditer(text):
-            skip.append(match.span())
-    if traceback:
-        _cut_traceback(text, cuts)
-    if any(text.find(sign, 28) >= 0 for sign in _ABSL_SIGNS):
-        cuts.update(match.start() for match in _ABSL.finditer(text))
-    if len(text) > 200:
-        cuts.update(match.start() for match in _GLOG.finditer(text))
-    if "]:" in text:
-        cuts.update(match.start() for match in _RANK.finditer(text))
-    cuts.discard(0)
-    if not cuts and not skip:
-        return [draft]
-    bounds = sorted([(cut, cut) for cut in cuts] + skip)
-    spans: list[tuple[int, int]] = []
-    position = 0
-    for start, end in (*bounds, (len(text), len(text))):
-        if start > position and not text[position:start].isspace():
-            spans.append((position, start))
-        position = max(position, end)
-    return draft.split(spans) if len(spans) > 1 or skip else [draft]
-
-
-def _cut_traceback(text: str, cuts: set[int]) -> None:
-    frames = list(_FRAME.finditer(text))
-    heads = list(_TRACEBACK.finditer(text))
-    if len(frames) + len(heads) < 2 and not any(match.start() for match in heads):
-        return
-    cuts.update(match.start() for match in heads)
-    limits = sorted([match.start() for match in frames] + [match.start() for match in heads] + [len(text)])
-    if len(frames) < 2 and not heads:
-        return
-    at = 0
-    for match in frames:
-        cuts.add(match.start())
-        if ", in " not in match.group():
-            continue
-        cuts.add(match.end())
-        while limits[at] <= match.start():
-            at += 1
-        if (found := _EXCEPTION.search(text, match.end(), limits[at])) is not None:
-            cuts.add(found.start())
+    return sum(length < width for length in carried.values())

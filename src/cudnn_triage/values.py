@@ -138,11 +138,19 @@ def soname(text: str) -> Soname | None:
         return Soname(base, found[1], version(digits), folder)
     found = _SONAME_DLL.match(base)
     if found and found[1]:
-        digits = (found[2] or "").replace("_", ".")
-        if len(digits) == 3 and "." not in digits:  # cudart64_110.dll is 11.0
-            digits = f"{digits[:2]}.{digits[2]}"
+        digits = _dll_version(found[2] or "")
         return Soname(base, found[1].rstrip("_"), version(digits), folder)
     return None
+
+
+def _dll_version(digits: str) -> str:
+    """The version in a DLL's name: cudnn64_8 is 8, cudart64_110 and nvrtc64_110_0 are 11.0, cublas64_80 is 8.0."""
+    major, _, rest = digits.partition("_")
+    if len(major) == 3:
+        return f"{major[:2]}.{major[2]}"
+    if len(major) == 2 and major >= "50":
+        return f"{major[0]}.{major[1]}"
+    return f"{major}.{rest.replace('_', '.')}".rstrip(".")
 
 
 def _integer(text: str) -> int | None:
@@ -190,7 +198,7 @@ def read(kind: str, text: str) -> Value | None:
     reader = _READERS.get(kind)
     if reader is None:
         text = " ".join(text.split())
-        return text or None
+        return text if text or kind == "rest" else None
     return reader(text)
 
 

@@ -31,7 +31,7 @@ def baselines(labelled: Sequence[Labelled]) -> dict[str, list[Answer]]:
         vectors = TfidfVectorizer(token_pattern=r"[A-Za-z_][A-Za-z0-9_.]+", sublinear_tf=True, min_df=1)
         known = vectors.fit_transform([texts[i] for i in train])
         asked = vectors.transform([texts[i] for i in fold])
-        labels = [labelled[i].gold[0] for i in train]
+        labels = [(labelled[i].gold or ("nothing",))[0] for i in train]
         models = {
             "nearest neighbour": KNeighborsClassifier(1, metric="cosine"),
             "logistic regression": LogisticRegression(C=30.0, max_iter=300),

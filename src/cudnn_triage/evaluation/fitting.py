@@ -35,7 +35,7 @@ def loss(
         by_cause = {h.cause: h.probability for h in hypotheses if h.cause in competing}
         right = sum(by_cause.get(c, 0.0) for c in item.case.gold)
         right += _ACCEPTABLE * sum(by_cause.get(c, 0.0) for c in item.case.acceptable)
-        if any(c in harmless for c in item.case.gold + item.case.acceptable):
+        if not item.case.gold or any(c in harmless for c in item.case.gold + item.case.acceptable):
             right += none
         total -= math.log(max(right, 1e-4))
     pull = sum((math.log(max(weights[k], 1e-3)) - math.log(max(DEFAULTS[k], 1e-3))) ** 2 for k in DEFAULTS)

@@ -10,7 +10,7 @@ from ..knowledge.yamlfile import Problem, load
 
 @dataclass(frozen=True)
 class Labelled:
-    """One log and the root cause known to be behind it."""
+    """One log and the root causes known to be behind it; no gold cause means that nothing is wrong at all."""
 
     id: str
     log: bytes
@@ -34,8 +34,8 @@ def read_folder(folder: Path) -> list[Labelled]:
             log = data["log"].encode()
         else:
             raise document.problem("$.log", f"no log: neither here nor in {beside.name}")
-        if not isinstance(data["gold"], list) or not data["gold"]:
-            raise document.problem("$.gold", "expected a list of causes")
+        if not isinstance(data["gold"], list):
+            raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
         name = str(path.relative_to(folder).with_suffix("").as_posix())
         acceptable = data.get("acceptable") or []
         found.append(Labelled(name, log, tuple(data["gold"]), tuple(acceptable), path.parent.name))

@@ -29,18 +29,18 @@ class Answer:
 
     @property
     def strict(self) -> bool:
-        """Whether the first cause is a gold one."""
-        return self.first in self.case.gold
+        """Whether the first cause is a gold one; where nothing is wrong, whether nothing was diagnosed."""
+        return self.first in self.case.gold if self.case.gold else self.confidence is None
 
     @property
     def fair(self) -> bool:
         """Whether the first cause is a gold or acceptable one."""
-        return self.first in self.case.gold + self.case.acceptable
+        return self.strict or self.first in self.case.acceptable
 
     @property
     def gold3(self) -> bool:
         """Whether a gold cause is among the first three."""
-        return any(cause in self.case.gold for cause in self.ranked[:3])
+        return any(cause in self.case.gold for cause in self.ranked[:3]) if self.case.gold else self.strict
 
 
 def answer(case: Labelled, report: Report, off_field: str) -> Answer:
@@ -74,7 +74,7 @@ class Figures:
 def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
     """Compute all measures. 'Right' for calibration is fair: the first diagnosis is a gold or acceptable cause."""
     count = len(answers) or 1
-    harmless = [a for a in answers if knowledge.causes.get(a.case.gold[0], {"family": ""})["family"] == "benign"]
+    harmless = [a for a in answers if all(_harmless(cause, knowledge) for cause in a.case.gold)]
     alarms = tuple(a for a in harmless if not a.fair and a.confidence is not None and a.confidence >= ALARM)
     given = [(a.confidence, a.fair) for a in answers if a.confidence is not None]
     return Figures(
@@ -87,6 +87,11 @@ def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
         alarms,
         tuple(reliability(given)),
     )
+
+
+def _harmless(cause: str, knowledge: Knowledge) -> bool:
+    rule = knowledge.causes.get(cause)
+    return rule is not None and rule["family"] == "benign"
 
 
 def reliability(given: Iterable[tuple[float, bool]]) -> list[tuple[float, float, int]]:
@@ -106,5 +111,5 @@ def confusion(answers: Iterable[Answer]) -> list[tuple[str, str, int]]:
     """(gold, said, how often) of the unfair answers, most frequent first."""
     return [
         (gold, said, n)
-        for (gold, said), n in Counter((a.case.gold[0], a.first) for a in answers if not a.fair).most_common()
+        for (gold, said), n in Counter((a.case.gold[0] if a.case.gold else "nothing", a.first) for a in answers if not a.fair).most_common()
     ]

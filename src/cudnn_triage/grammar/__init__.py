@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import failures, natives, outcome, pytests, records, sources, tracebacks
+from . import natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
 from .shapes import TRACEBACK
 
@@ -34,7 +34,7 @@ _BY_FIRST: dict[str, tuple[_Reader, ...]] = {  # by the first character of a lin
     "D": (tracebacks.separator,),
     "E": (pytests.errors, tracebacks.debugger, natives.java),
     "F": (tracebacks.entry,),
-    "I": (tracebacks.entry,),
+    "I": (tracebacks.entry, sources.typed),
     "S": (natives.julia,),
     "T": (tracebacks.separator,),
     "g": (natives.stack,),
@@ -43,6 +43,7 @@ _BY_FIRST: dict[str, tuple[_Reader, ...]] = {  # by the first character of a lin
     ">": (tracebacks.entry, sources.typed),
     "+": (sources.shell_trace,),
     "*": (natives.stack,),
+    '"': (tracebacks.recorded,),
     "^": (sources.compiler,),
     "~": (sources.compiler,),
     "|": (sources.compiler,),
@@ -85,7 +86,7 @@ def _read(stream: Stream) -> None:
         else:
             after = _block(stream, pos, text, bare)
             if after == pos:
-                _line(stream, pos, bare)
+                plain.read(stream, pos, bare)
                 after += 1
             pos = after
 
@@ -116,18 +117,3 @@ def _block(stream: Stream, pos: int, text: str, bare: str) -> int:
         if after > pos:
             return after
     return pos
-
-
-def _line(stream: Stream, pos: int, bare: str) -> None:
-    """Give a line that belongs to no block its role, and see whether it reports a failure."""
-    level = stream.level(pos)
-    is_record = records.record(bare)
-    stream.mark(pos, Role.RECORD if level or is_record else Role.TEXT)
-    if is_record and bare.startswith("distributed."):
-        stream.remote, stream.remote_until = "dask", pos + 8
-    if level == "F" or (is_record and records.fatal(bare)):
-        stream.fail("fatal-log", "", pos, pos, bare)
-        return
-    told = failures.read(bare)
-    if told is not None and not (told[0] == "fatal-log" and is_record):
-        stream.fail(told[0], told[1], pos, pos, bare)

@@ -6,10 +6,11 @@ import re
 
 # What a line must hold for the shapes below to be worth trying.
 _HINTS = (
-    "rror", "ailed", "xit", "illed", "bort", "ignal", "egmentation", "SIG", "FATAL", "atal", "FAILED", "us error",
+    "rror", "ERROR: ", "ailed", "xit", "illed", "bort", "ignal", "egmentation", "SIG", "FATAL", "atal", "FAILED", "us error",
     "llegal instruction", "loating point exc", "breakpoint trap", "OOM", "oom", "panic", "return", "CANCELLED", "npm ERR!",
     "free()", "malloc", "munmap", "corrupt", "smashing", "overflow detected", "ssertion", "*** ", "mpirun", "Primary job",
-    "\u00d7 ", "\u6bb5\u9519\u8bef", "\u5df2\u653e\u5f03", "\u5df2\u6740\u6b7b", "Speicherzugriff", "Abgebrochen", "Get\u00f6tet", "Abandon",
+    "\u00d7 ", "llegal hardware",
+    "\u6bb5\u9519\u8bef", "\u5df2\u653e\u5f03", "\u5df2\u6740\u6b7b", "Speicherzugriff", "Abgebrochen", "Get\u00f6tet", "Abandon",
 )  # fmt: skip
 
 SIGNALS = {
@@ -22,6 +23,7 @@ _DEATHS = {
     "Segmentation fault": "SIGSEGV",
     "Bus error": "SIGBUS",
     "Illegal instruction": "SIGILL",
+    "Illegal hardware instruction": "SIGILL",
     "Floating point exception": "SIGFPE",
     "Trace/breakpoint trap": "SIGTRAP",
     "Aborted": "SIGABRT",
@@ -44,7 +46,8 @@ _DEATH = re.compile(
     re.IGNORECASE,
 )
 _BY_SHELL = re.compile(  # what a shell or launcher puts before the word: script and line, job, task
-    r"(?:\S{1,200}: (?:line )?\d+:\s+\d+ |\[\d+\]\s*[+-]?\s+\d+ |srun: error: [^:]{1,200}: tasks? [^:]{1,200}: |(?:zsh|bash|sh|fish): )\s*"
+    r"(?:\S{1,200}: (?:line )?\d+:\s+\d+ |\[\d+\]\s*[+-]?\s+\d+ |srun: error: [^:]{1,200}: tasks? [^:]{1,200}: "
+    r"|(?:zsh|bash|sh|fish): )\s*"
 )
 _LOWER_DEATHS = {word.lower(): name for word, name in _DEATHS.items()}
 
@@ -58,6 +61,11 @@ _SIGNAL = (  # patterns whose first group is a signal's name, number or the word
     re.compile(r"(?:Thread \d+ \S+|Program) received signal (SIG[A-Z]+)"),
     re.compile(r"Program terminated with signal (SIG[A-Z]+|\d+)"),
     re.compile(r"# +(SIG[A-Z]+) \(0x"),
+    re.compile(
+        r".{0,200}?\b(?:exited|terminated|killed|died|was sent) (?:(?:by|with|on|due to) )?"
+        r"'?(?:[Ss]ignal:? ?)?(\d+ \(SIG[A-Z]+|SIG[A-Z]+)"
+    ),
+    re.compile(r".{0,200}?\b(?:exited|terminated|killed|died) (?:by|with|on|due to) '?[Ss]ignal:? ?(\d+)"),
     re.compile(r"FatalError: ?`([^`'\u2019]*)['`] is detected by the operating system"),
 )
 _STRSIGNAL = {
@@ -115,6 +123,7 @@ _EXIT = tuple(
         ("exits with return code", r".{0,4000}?\bexits with return code = (?P<code>-?\d+)"),
         ("(exitcode: ", r".{0,200}?\bfailed \(exitcode: (?P<code>-?\d+)\)"),
         ("failed with ", r".{0,80}?\bfailed with (?:exit|return|error) (?:code|status):? (?P<code>-?\d+)"),
+        ("returned an error code", r"E: Sub-process \S+ returned an error code \((?P<code>\d+)\)"),
         ("Primary job", r"Primary job  ?terminated normally, but \d+ process"),
         ("mpirun ", r"mpirun (?:noticed that|detected that) "),
         ("Main process exited", r".{0,200}?Main process exited, code=\w+, status=(?P<code>\d+)/\w+"),
@@ -127,7 +136,9 @@ _FATAL = tuple(  # a tool's or runtime's own last word
     (needle, re.compile(pattern))
     for needle, pattern in (
         ("response from daemon", r"(?:docker: )?Error response from daemon: "),
-        ("Error: ", r"Error: \S"),
+        ("Error", r"Error(?::|!) \S"),
+        ("rror: ", r"[\w.-]{1,60}: (?:[a-z ]{1,40} )?error: "),
+        (": ", r"(?:modprobe|insmod|rmmod|dpkg|apt|apt-get|yum|dnf|conda|git|ssh): (?:ERROR|FATAL|fatal|error):? "),
         ("error: ", r"(?:\S{1,200}: )?error: "),
         (
             "rror",
@@ -177,7 +188,7 @@ def _death(bare: str) -> str:
 
 def _signal(word: str) -> str:
     """The signal that a name, number or the words of strsignal mean, ``""`` if none."""
-    word = word.strip()
+    word = word.strip().partition(" (")[0]
     if word.isdecimal():
         return SIGNALS.get(int(word[:4]), "")
     if word.startswith("SIG") and word[3:].isupper():
@@ -208,7 +219,7 @@ def read(bare: str) -> tuple[str, str] | None:
     name = _death(head)
     if name:
         return _KINDS.get(name, "signal"), name
-    if "signal" in head or "SIG" in head or "Fatal Python" in head or "FatalError" in head:
+    if "ignal" in head or "SIG" in head or "Fatal Python" in head or "FatalError" in head:
         for pattern in _SIGNAL:
             found = pattern.match(head)
             if found:
@@ -217,16 +228,14 @@ def read(bare: str) -> tuple[str, str] | None:
                     return _KINDS.get(name, "signal"), name
                 if head.startswith("Fatal Python error"):
                     return "abort", "SIGABRT"
-    if "oom" in head or "memory" in head:
-        if _OOM_KILL.match(head):
-            return "killed", "SIGKILL"
+    if ("oom" in head or "memory" in head) and _OOM_KILL.match(head):
+        return "killed", "SIGKILL"
     if "OOMKilled" in head and _OOMKILLED.match(head):
         return "killed", "SIGKILL"
     if "panic" in head and _PANIC.search(head):
         return "abort", "kernel panic"
-    if head[0] in "*frmdc" or "Assertion" in head:
-        if _ALLOCATOR.match(head):
-            return "abort", "SIGABRT"
+    if (head[0] in "*frmdc" or "Assertion" in head) and _ALLOCATOR.match(head):
+        return "abort", "SIGABRT"
     for needle, pattern in _EXIT:
         if needle in head:
             found = pattern.match(head)

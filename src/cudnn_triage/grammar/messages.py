@@ -83,6 +83,7 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
     """
     texts, size = stream.texts, stream.size
     own = stream.level(pos - 1)
+    type_ = texts[pos - 1].strip().partition(":")[0]
     prose = 0
     stop = min(size, pos + LONGEST)
     listing = False  # inside a block that lists frames as part of the message
@@ -96,17 +97,15 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
             if ahead < 0:
                 return pos
             follower = texts[ahead].strip()
-            if (
-                follower.startswith(_APPENDICES)
-                or (listing and not _ends(stream, ahead, follower))
-                or (
-                    (colon or not started)
-                    and not foreign(stream, ahead, follower, own)
-                    and indent(texts[ahead]) >= margin
+            if listing:
+                resumes = (follower.startswith('File "') and frame(follower)) or not foreign(
+                    stream, ahead, follower, own
                 )
-            ):
-                pass
+            elif colon or not started:
+                resumes = indent(texts[ahead]) >= margin and not foreign(stream, ahead, follower, own)
             else:
+                resumes = False
+            if not resumes and not follower.startswith(_APPENDICES):
                 return pos
             for blank in range(pos, ahead):
                 stream.mark(blank, Role.BLANK)
@@ -126,7 +125,7 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
                 pos += 1
                 continue
             after_frame = False
-        if foreign(stream, pos, bare, own) or (depth >= margin + 4 and _quoted(stream, pos)):
+        if foreign(stream, pos, bare, own) or (depth >= margin + 4 and _quoted(stream, pos, type_)):
             return pos
         if pos + 1 < size and TRACEBACK in texts[pos + 1] and not bare.startswith("-- Process"):
             return pos  # what announces the next traceback
@@ -150,8 +149,8 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
     return pos
 
 
-def _quoted(stream: Stream, pos: int) -> bool:
-    """Whether an indented line is the source of another process's traceback, which goes on below."""
+def _quoted(stream: Stream, pos: int, type_: str) -> bool:
+    """Whether an indented line is the source of another process's traceback, which goes on below or ends in the same type."""
     if pos + 1 >= stream.size:
         return False
     below = stream.texts[pos + 1].strip()
@@ -159,10 +158,4 @@ def _quoted(stream: Stream, pos: int) -> bool:
         return False
     if (below[0] in "^~" and carets(below)) or below.startswith('File "'):
         return True
-    last = stream.last
-    return last is not None and bool(last.type) and below.startswith(last.type + ":")
-
-
-def _ends(stream: Stream, pos: int, bare: str) -> bool:
-    """Whether a block of frames inside a message is over at this line."""
-    return not (bare.startswith('File "') and frame(bare)) and foreign(stream, pos, bare)
+    return below.startswith(type_ + ":")

@@ -13,9 +13,10 @@ _PACKAGE = re.compile(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)")
 _STDLIB = re.compile(
     r".*[/\\](?:[Ll]ib(?:64)?[/\\])?python\d(?:\.\d+)?[/\\]|<frozen |<string>|<stdin>|<__array|<decorator"
 )
-_CAUGHT_BELOW = re.compile(r".{0,200}\b(?:[Rr]etry|[Ff]all(?:ing|s)? ?back)", re.DOTALL)
+_CAUGHT_BELOW = re.compile(r".{0,200}?\b(?:[Rr]etrying|[Rr]etry \d|[Ff]alling back|[Ff]ell back)\b", re.DOTALL)
 _CAUGHT_ABOVE = ("Exception ignored in", "Exception ignored on", "--- Logging error ---")
-_MUCH = 5  # records and lines behind a warning that show that the program went on
+_MUCH = 5  # lines behind a warning that show that the program went on
+_VERY_MUCH = 30  # and behind an exception's line without a traceback, which may have been printed for information
 
 
 def raised(page: Page) -> tuple[Raised, ...]:
@@ -39,10 +40,7 @@ def raised(page: Page) -> tuple[Raised, ...]:
 
 def failures(page: Page) -> tuple[Failure, ...]:
     """The failures in log order: those that lines report, and each exception that ended a chain."""
-    told = [*page.failures]
-    for found in page.found:
-        if found.final:
-            told.append(_of_exception(page, found))
+    told = [*page.failures, *(_of_exception(page, found) for found in page.found if found.final)]
     told.sort(key=lambda failure: (failure.first, failure.last))
     return tuple(told)
 
@@ -81,6 +79,8 @@ def _caught(page: Page, found: Found) -> bool:
     if found.caught:
         return True
     head = above = found.order[found.head]
+    if found.bare and _goes_on(page, found, _VERY_MUCH):
+        return True
     if not found.bare:
         above -= 1
         while above >= 0 and head - above < 4 and page.roles[above] is Role.BLANK:
@@ -89,7 +89,7 @@ def _caught(page: Page, found: Found) -> bool:
         if text.startswith(_CAUGHT_ABOVE):
             return True
         if text and page.roles[above] is Role.RECORD and _logs_tracebacks(page.levels[above], text):
-            return _goes_on(page, found)
+            return _goes_on(page, found, _MUCH)
     seen = 0
     last = found.order[found.last]
     for below in range(last + 1, min(last + 8, len(page.texts))):
@@ -107,7 +107,7 @@ def _logs_tracebacks(level: str, text: str) -> bool:
     return (level == "W" or "WARNING" in text[:120] or "Warning: " in text[:400]) and not records.absl(text)
 
 
-def _goes_on(page: Page, found: Found) -> bool:
+def _goes_on(page: Page, found: Found, much: int) -> bool:
     """Whether the process that raised the exception printed anything but failures after it."""
     seen = 0
     for below in range(found.order[found.last] + 1, min(found.order[found.last] + 200, len(page.texts))):
@@ -117,6 +117,6 @@ def _goes_on(page: Page, found: Found) -> bool:
         if role not in (Role.TEXT, Role.RECORD):
             return False
         seen += 1
-        if seen == _MUCH:
+        if seen == much:
             return True
     return False

@@ -38,14 +38,13 @@ def box(stream: Stream, pos: int) -> None:
         at += 1
 
 
-def shared_prefix(stream: Stream, pos: int, before: str) -> int:
-    """Peel a prefix that the header shares with the lines below it; return the column at which the traceback stands."""
-    mark = before.strip()
-    if not mark:
-        return len(before)
+def shared_prefix(stream: Stream, pos: int, before: str) -> bool:
+    """Peel what stands before the header at ``pos`` off the lines below, if they share it; whether they do."""
     start = before.rstrip()
+    if not start:
+        return False
     at = pos + 1
     while at < stream.size and stream.texts[at].startswith(start):
         stream.texts[at] = stream.texts[at][len(before) :] if stream.texts[at].startswith(before) else ""
         at += 1
-    return 0
+    return at > pos + 1

@@ -22,6 +22,7 @@ _WARNING = re.compile(r"\S[^\n]*?:\d+: (?:[A-Za-z_]\w*\.)*[A-Za-z]*Warning(?::|$
 _SYSLOG = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d ")
 _KERNEL = re.compile(r"<\d{1,2}>\[")
 _LEVEL_WORD = re.compile(r"\b(INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL)\b")
+_TOOLS = ("modprobe: ", "insmod: ", "rmmod: ")  # they write ERROR like a logger, but it is their last word
 _LETTERS = {"INFO": "I", "DEBUG": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "CRITICAL": "E", "FATAL": "F"}
 
 
@@ -44,6 +45,8 @@ def record(bare: str) -> bool:
     if first in "JFMASOND" and _SYSLOG.match(bare) is not None:
         return True
     head = bare[:90]
+    if head.startswith(_TOOLS):
+        return False
     if ("WARN" in head or "ERROR" in head or "INFO" in head or "CRITICAL" in head) and _NAMED.match(head):
         return True
     return bare.startswith("kernel: ")

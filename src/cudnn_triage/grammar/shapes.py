@@ -23,7 +23,7 @@ _EXCEPTION = re.compile(
 )
 _STRONG = re.compile(
     r"(?:Error|Exception|Interrupt|SystemExit|GeneratorExit|StopIteration|StopAsyncIteration|ExceptionGroup|Timeout"
-    r"|TimeoutExpired|Failure|Error_\w+)(?:\(\S*\))?$"
+    r"|TimeoutExpired|Failure|[a-z]Failed|Error_\w+)(?:\(\S*\))?$"
 )
 _NUMBERED = re.compile(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
 _ARROW = re.compile(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
@@ -168,7 +168,9 @@ def arrow(bare: str) -> int:
 
 def carets(bare: str) -> bool:
     """Whether the line only points at code: ``^^^^``, ``~~~^^^~~``, ``│  └ value``."""
-    return (bare[0] in "^~" and not bare.rstrip().strip("^~ ")) or (bare[0] in "\u2514\u2502" and " " in bare)
+    if bare.startswith(("^", "~")):
+        return not bare.strip("^~ ")
+    return bare.startswith(("\u2514", "\u2502")) and " " in bare
 
 
 def ruler(bare: str) -> bool:

@@ -11,6 +11,7 @@ from .shapes import arrow, numbered
 
 _TRACE = re.compile(r"\++ (?=[\w./'\"$\[({:~-])")
 _BARRED = re.compile(r"(?:\d+ *\|(?: |$|>>>)|\|(?: *[\^~|]|$)|\+\+\+ \|)")
+_IPYTHON = re.compile(r"In ?\[\d+\]: ")
 _DIAGNOSTIC = re.compile(
     r"[^\n]{0,1000}(?::\d+:\d+|\(\d+(?:,\d+)?\)|:\d+) ?: (?:fatal )?(?:error|warning|note|remark)\b"
 )
@@ -27,8 +28,8 @@ def shell_trace(stream: Stream, pos: int, bare: str) -> int:
 
 
 def typed(stream: Stream, pos: int, bare: str) -> int:
-    """Mark what was typed at Python's prompt."""
-    if not bare.startswith(">>>"):
+    """Mark what was typed at a prompt of Python or IPython."""
+    if not (bare.startswith(">>>") or _IPYTHON.match(bare)):
         return pos
     stream.mark(pos, Role.SOURCE)
     return pos + 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..structure import Frame, Role
-from . import messages, peeling
+from . import failures, messages, peeling, plain
 from .page import Found, Stream, indent
 from .records import python_warning, record
 from .shapes import (
@@ -31,6 +31,8 @@ PATIENCE = 8  # lines of something else that may stand inside a traceback (other
 LISTING_PATIENCE = 40
 MIXED_PATIENCE = 64
 SOURCE_DEPTH = 4  # columns by which Python indents the source below a frame
+PREFIX = 24  # characters before a header that are a prefix; more are a message
+SHOWN = 30  # lines of source below one frame
 DEEPEST = 4  # tracebacks quoted in messages of tracebacks quoted in messages ...
 
 _GROUP = re.compile(r"\s*\+ Exception Group Traceback \(most recent")
@@ -53,11 +55,10 @@ def header(stream: Stream, pos: int) -> int:
     before = text[:at]
     bare = text.strip()
     listing = _LISTING_HEAD.match(bare)
+    margin = 0 if listing is not None or before.strip() else len(before)
     if listing is not None:
         peeling.box(stream, pos)
-        margin = 0
-    else:
-        margin = peeling.shared_prefix(stream, pos, before)
+    shared = listing is None and peeling.shared_prefix(stream, pos, before)
     named = exception(before.strip()) if before.strip().endswith(":") else None
     if named and not strong(named[0]):
         named = None
@@ -65,7 +66,8 @@ def header(stream: Stream, pos: int) -> int:
         outer = _quoting(stream, pos, pos, named[0], [])
         stream.add(outer)
         return outer.last + 1
-    stream.mark(pos, Role.FRAME)
+    says = not shared and len(before.strip()) > PREFIX and listing is None and not progress(before)
+    stream.mark(pos, Role.TEXT if says else Role.FRAME)
     after, found = _entries(stream, pos, pos + 1, margin, listing=listing is not None)
     _finish(stream, pos, after, found, (listing[1] or "") if listing else "")
     return after
@@ -95,6 +97,18 @@ def entry(stream: Stream, pos: int, bare: str) -> int:
     if above >= 0 and any(words in stream.texts[above] for words in _DUMPS):
         return _dump(stream, pos)
     return _headless(stream, pos)
+
+
+def recorded(stream: Stream, pos: int, bare: str) -> int:
+    """Read the exception in the JSON that torchelastic writes when a worker or the launcher itself fails."""
+    if not bare.startswith('"message": "'):
+        return pos
+    shaped = exception(bare[12:].rstrip(",").removesuffix('"'))
+    if shaped is None or not strong(shaped[0]):
+        return pos
+    stream.mark(pos, Role.EXCEPTION)
+    stream.add(Found(*shaped, pos, pos, pos, remote="torchelastic", bare=True))
+    return pos + 1
 
 
 def separator(stream: Stream, pos: int, bare: str) -> int:
@@ -159,14 +173,17 @@ def orphan(stream: Stream, pos: int, bare: str) -> int:
     if not (bare[0].isalpha() or bare[0] == "_") or (":" not in bare and " " in bare):
         return pos
     shaped = exception(bare)
-    if shaped is None or not strong(shaped[0]):
-        return pos
-    found = _exception(stream, pos, pos, *shaped, [])
-    found.bare = True
-    if found.type.endswith("RemoteTraceback"):
+    if shaped is not None and shaped[0].endswith("RemoteTraceback"):
         stream.mark(pos, Role.TEXT)
         stream.remote, stream.remote_until = "multiprocessing", pos + 5
         return pos + 1
+    if shaped is None or not strong(shaped[0]):
+        return pos
+    told = failures.read(bare) if shaped[0] == "FatalError" else None
+    if told is not None and told[0] != "exit-code":  # Paddle's name for a signal
+        return pos
+    found = _exception(stream, pos, pos, *shaped, [])
+    found.bare = True
     stream.add(found)
     return _nested(stream, found)
 
@@ -242,6 +259,9 @@ def _entries(stream: Stream, head: int, pos: int, margin: int, *, listing: bool)
             and _acceptable(shaped[0], bool(frames), strangers)
             and not _is_record(stream, head, pos, bare)
         ):
+            for at in range(start, pos) if strangers else ():
+                if stream.role(at) is None:
+                    plain.read(stream, at, texts[at].strip())
             found = _exception(stream, head, pos, shaped[0], shaped[1], frames)
             return _nested(stream, found), found
         if (
@@ -321,7 +341,7 @@ def _source(stream: Stream, pos: int, margin: int) -> int:
             shaped = exception(bare)
             if not flat or (shown and not carets(bare)) or (shaped is not None and strong(shaped[0])) or chain(bare):
                 break
-        elif (bare[0] == "[" and "repeated" in bare) or shown > 60:
+        elif (bare[0] == "[" and "repeated" in bare) or shown >= SHOWN:
             break
         stream.mark(pos, Role.SOURCE)
         shown += 1

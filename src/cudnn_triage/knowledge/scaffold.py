@@ -45,7 +45,7 @@ examples:
   - |-
 {_block(message, 4)}
 near_misses:
-  - TODO a similar line that must not match
+  - 'TODO a similar line that must not match'
 source: TODO the source file that prints it, or a page
 read: {today}
 """

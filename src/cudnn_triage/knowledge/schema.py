@@ -42,6 +42,7 @@ class Signature(_Strict, kw_only=True, frozen=True):
     symptom_of: list[str] = field(default_factory=list)
     explains: list[str] = field(default_factory=list)
     sets: dict[str, str] = field(default_factory=dict)
+    unless: list[Text] = field(default_factory=list)
     at: Literal["anywhere", "line", "start"] = "anywhere"
     inside: Literal["program", "source", "any"] = field(default="program", name="in")
     survived: Flag = "false"

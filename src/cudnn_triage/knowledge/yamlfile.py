@@ -60,9 +60,7 @@ def loads(text: str, shown: str) -> Document:
     try:
         for event in yaml.parse(text, Loader=_Base):
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise Problem(
-                    shown, _line(event), "", "anchors and aliases are not allowed; write the value out"
-                )
+                raise Problem(shown, _line(event), "", "anchors and aliases are not allowed; write the value out")
         node = yaml.compose(text, Loader=_Base)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark

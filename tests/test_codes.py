@@ -1,0 +1,170 @@
+"""Status codes: every one is described, found by name, number and error string, and points to causes that exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+RULES = ROOT / "rules"
+FILES = sorted((RULES / "codes").glob("*.yaml"))
+CAUSES = {path.stem for path in (RULES / "causes").rglob("*.yaml")}
+IDS = {path.stem for path in RULES.glob("[cs]*/**/*.yaml")}
+
+
+def load(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    return document
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def refresh() -> ModuleType:
+    return script("refresh_codes")
+
+
+def codes(library: str) -> dict[str, dict[str, Any]]:
+    return {code["name"]: code for code in load(RULES / "codes" / f"{library}.yaml")["codes"]}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+class TestEveryLibrary:
+    def test_every_code_has_a_number_and_says_what_it_means_for_a_person(self, path: Path) -> None:
+        for code in load(path)["codes"]:
+            assert int(code["number"], 0) is not None, code["name"]
+            assert len(code.get("meaning", "")) > 10, code["name"]
+            assert code["meaning"].endswith("."), code["name"]
+
+    def test_names_start_with_the_prefix_and_are_unique(self, path: Path) -> None:
+        document = load(path)
+        names = [code["name"] for code in document["codes"]]
+        assert len(names) == len(set(names))
+        assert all(name.startswith(document.get("prefix", "")) for name in names)
+
+    def test_it_points_only_to_causes_that_exist(self, path: Path) -> None:
+        unknown = {pointer["cause"] for code in load(path)["codes"] for pointer in code.get("points_to", ())} - CAUSES
+        assert not unknown
+
+    def test_it_is_an_echo_only_of_rules_that_exist(self, path: Path) -> None:
+        assert not {i for code in load(path)["codes"] for i in code.get("symptom_of", ())} - IDS
+
+    def test_success_points_nowhere(self, path: Path) -> None:
+        for code in load(path)["codes"]:
+            if code["number"] == "0":
+                assert not code.get("points_to")
+
+
+def test_no_name_belongs_to_two_libraries() -> None:
+    names = [code["name"] for path in FILES for code in load(path)["codes"]]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "number", "earlier"),
+    [
+        ("cudnn", "CUDNN_STATUS_NOT_INITIALIZED", "1001", "1"),
+        ("cudnn", "CUDNN_STATUS_EXECUTION_FAILED", "5000", "8"),
+        ("cudart", "cudaErrorNoKernelImageForDevice", "209", "48"),
+        ("cudart", "cudaErrorAssert", "710", "59"),
+        ("cudart", "cudaErrorIllegalAddress", "700", "77"),
+        ("cudart", "cudaErrorUnknown", "999", "30"),
+    ],
+)
+def test_numbers_of_earlier_releases_are_kept(library: str, name: str, number: str, earlier: str) -> None:
+    code = codes(library)[name]
+    assert code["number"] == number
+    assert earlier in code["numbers"].values()
+
+
+def test_both_wordings_of_a_changed_error_string_are_known() -> None:
+    texts = codes("cudart")["cudaErrorDevicesUnavailable"]["texts"]
+    assert "all CUDA-capable devices are busy or unavailable" in texts
+    assert "CUDA-capable device(s) is/are busy or unavailable" in texts
+
+
+def test_only_codes_that_decide_alone_are_certain() -> None:
+    certain = {
+        c["name"]
+        for p in FILES
+        for c in load(p)["codes"]
+        if any(q.get("strength") == "certain" for q in c.get("points_to", ()))
+    }
+    assert {
+        "cudaErrorAssert",
+        "cudaErrorNoKernelImageForDevice",
+        "Xid 79",
+        "NVML_ERROR_LIB_RM_VERSION_MISMATCH",
+    } <= certain
+    assert not certain & {
+        "CUDNN_STATUS_INTERNAL_ERROR",
+        "CUDNN_STATUS_EXECUTION_FAILED",
+        "CUBLAS_STATUS_EXECUTION_FAILED",
+        "cudaErrorUnknown",
+    }
+
+
+HEADER = """
+#define X_STATUS_FAKE 3
+typedef enum { OTHER_A = 1 } other_t;
+typedef enum {
+    /* uncategorised */
+    X_STATUS_SUCCESS = 0, /**< fine, really */
+    X_STATUS_ALLOC_FAILED = 0x02, // no memory
+    X_STATUS_NEXT,
+    X_STATUS_OLD_NAME X_DEPRECATED = X_STATUS_ALLOC_FAILED,
+    X_STATUS_FORCE_INT = 0x7fffffff
+} x_t;
+"""
+
+
+def test_a_header_is_read_with_comments_hex_implicit_numbers_and_aliases(refresh: ModuleType) -> None:
+    assert refresh.enumeration(HEADER, "X_STATUS_SUCCESS") == {
+        "X_STATUS_SUCCESS": (0, False),
+        "X_STATUS_ALLOC_FAILED": (2, False),
+        "X_STATUS_NEXT": (3, False),
+        "X_STATUS_OLD_NAME": (2, True),
+    }
+
+
+def test_a_refresh_keeps_what_people_wrote(refresh: ModuleType) -> None:
+    document = {
+        "codes": [
+            {"name": "X_GONE", "number": "9", "meaning": "Removed."},
+            {"name": "X_A", "meaning": "Written by hand.", "texts": ["an old wording"], "numbers": {"by hand": "77"}},
+        ]
+    }
+    refresh.merge(document, refresh.Wheel("x<2", "X 1"), {"X_A": (1, False)}, {}, newest=False)
+    refresh.merge(
+        document, refresh.Wheel("x"), {"X_A": (1001, False), "X_B": (5, False)}, {"X_A": "a new wording."}, newest=True
+    )
+    a, b, gone = document["codes"]
+    assert a == {
+        "name": "X_A",
+        "number": "1001",
+        "numbers": {"by hand": "77", "X 1": "1"},
+        "meaning": "Written by hand.",
+        "texts": ["an old wording", "a new wording"],
+    }
+    assert b["name"] == "X_B"
+    assert not b.get("meaning")
+    assert gone["meaning"] == "Removed."
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_file_is_laid_out_as_the_script_writes_it(path: Path, refresh: ModuleType) -> None:
+    assert path.read_text(encoding="utf-8") == refresh.dump(load(path))

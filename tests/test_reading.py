@@ -1,0 +1,371 @@
+"""What can be read: encodings, compression, archives, JSON, notebooks; nothing but ReadError ever comes out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cudnn_triage import containers
+from cudnn_triage.cleaning import clean
+from cudnn_triage.reading import Log, ReadError, read, read_path
+
+ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
+LOG = f"Loading\n{ERROR}\n".encode()
+
+
+def texts(data: bytes) -> list[str]:
+    return [line.text for log in read(data) for line in clean(log)]
+
+
+def test_plain_text_is_one_log() -> None:
+    (log,) = read(LOG, "train.log")
+    assert (log.name, log.raw, log.text, log.encoding) == ("train.log", LOG, LOG.decode(), "utf-8")
+
+
+def test_empty_input_is_an_empty_log() -> None:
+    (log,) = read(b"")
+    assert log.text == ""
+    assert [line.text for line in clean(log)] == [""]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_logs_are_recognised_by_content(compress: type) -> None:
+    (log,) = read(compress(LOG), "no-extension")
+    assert log.raw == LOG
+
+
+def test_several_gzip_members_make_one_log() -> None:
+    assert read(gzip.compress(b"one\n") + gzip.compress(b"two\n"))[0].raw == b"one\ntwo\n"
+
+
+def test_zstd_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("compression", "backports"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ReadError, match=r"pip install backports\.zstd"):
+        read(b"\x28\xb5\x2f\xfd" + bytes(20), "x.zst")
+
+
+def test_zstd_roundtrip() -> None:
+    zstd = pytest.importorskip("backports.zstd")
+    assert read(zstd.compress(LOG))[0].raw == LOG
+
+
+def test_a_gzip_cut_short_gives_what_is_there() -> None:
+    body = b"".join(f"line {number} {number * 7919 % 10007}\n".encode() for number in range(20_000)) + LOG
+    data = gzip.compress(body)
+    (log,) = read(data[: len(data) // 2])
+    assert body.startswith(log.raw)
+    assert len(log.raw) > 1000
+
+
+def test_a_damaged_file_says_what_to_do() -> None:
+    with pytest.raises(ReadError, match=r"x\.gz: the compressed file is damaged"):
+        read(b"\x1f\x8b\x08\x00garbage", "x.gz")
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n" + bytes(40), b"%PDF-1.7\n", b"\xff\xd8\xff\xe0" + bytes(20)])
+def test_a_screenshot_is_refused_with_advice(data: bytes) -> None:
+    with pytest.raises(ReadError, match="text of the log"):
+        read(data)
+
+
+def test_decompression_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "MOST_BYTES", 5 << 20)
+    with pytest.raises(ReadError, match="expands to more than"):
+        read(gzip.compress(bytes(10 << 20)))
+    monkeypatch.setattr(containers, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(containers, "_FREE_BYTES", 1 << 20)
+    with pytest.raises(ReadError, match="bomb"):
+        read(lzma.compress(bytes(50 << 20)))
+
+
+def test_nesting_is_limited() -> None:
+    data = LOG
+    for _ in range(3):
+        data = gzip.compress(data)
+    assert read(data)[0].raw == LOG
+    for _ in range(10):
+        data = gzip.compress(data)
+    with pytest.raises(ReadError, match="nested"):
+        read(data)
+
+
+def archive(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:
+    data = archive(
+        {
+            "10_lint.txt": b"lint\n",
+            "2_build (3.10).txt": b"build\n",
+            "build (3.10)/1_Set up job.txt": b"part\n",
+            "build (3.10)/system.txt": b"part\n",
+            "deploy/10_b.txt": b"ten\n",
+            "deploy/9_a.txt": b"nine\n",
+            "shot.png": b"\x89PNG\r\n\x1a\n" + bytes(50),
+            "core": bytes(5000),
+        }
+    )
+    logs = read(data, "logs.zip")
+    assert [(log.name, log.raw) for log in logs] == [
+        ("logs.zip:2_build (3.10).txt", b"build\n"),
+        ("logs.zip:10_lint.txt", b"lint\n"),
+        ("logs.zip:deploy/9_a.txt", b"nine\n"),
+        ("logs.zip:deploy/10_b.txt", b"ten\n"),
+    ]
+
+
+def test_an_archive_without_text_is_an_error() -> None:
+    with pytest.raises(ReadError, match="no text file"):
+        read(archive({"core": bytes(5000)}), "x.zip")
+    with pytest.raises(ReadError, match="damaged"):
+        read(b"PK\x03\x04 nothing", "x.zip")
+
+
+def test_tar_archives() -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as file:
+        info = tarfile.TarInfo("logs/rank0.log")
+        info.size = len(LOG)
+        file.addfile(info, io.BytesIO(LOG))
+    (log,) = read(buffer.getvalue(), "logs.tgz")
+    assert (log.name, log.raw) == ("logs.tgz:logs/rank0.log", LOG)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_unicode_encodings(encoding: str) -> None:
+    data = "Début — 训练\r\nRuntimeError: CUDA error: out of memory 🔥\r\n".encode(encoding)
+    (log,) = read(data)
+    lines = clean(log)
+    assert [line.text for line in lines] == ["Début — 训练", "RuntimeError: CUDA error: out of memory 🔥"]
+    for line in lines:
+        for index, char in enumerate(line.text):
+            assert log.raw[line.byte(index) :].decode(log.encoding, "ignore").startswith(char)
+    assert lines[1].place(0) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        (
+            "gb18030",
+            "无法加载动态库。找不到指定的模块。请检查显卡驱动程序是否已经正确安装。然后重新启动计算机再试一次。",
+        ),
+        ("cp932", "指定されたモジュールが見つかりません。ドライバーを確認してから、もう一度やり直してください。"),
+        (
+            "cp1252",
+            "Le module spécifié est introuvable. Vérifiez que le pilote a été installé, puis redémarrez l'ordinateur.",
+        ),
+        (
+            "cp1251",
+            "Указанный модуль не найден. Проверьте, установлен ли драйвер видеокарты, и перезагрузите компьютер.",
+        ),
+    ],
+)
+def test_legacy_code_pages_keep_the_ascii_around_them(encoding: str, words: str) -> None:
+    data = f"OSError: [WinError 126] {words} cudnn64_8.dll\nCUDNN_STATUS_INTERNAL_ERROR\n{words}\n".encode(encoding)
+    (log,) = read(data)
+    lines = clean(log)
+    assert lines[0].text.startswith("OSError: [WinError 126] ")
+    assert lines[0].text.endswith(" cudnn64_8.dll")
+    assert lines[1].text == "CUDNN_STATUS_INTERNAL_ERROR"
+    assert log.raw[lines[1].start : lines[1].end] == b"CUDNN_STATUS_INTERNAL_ERROR"
+
+
+def test_a_few_broken_bytes_leave_the_rest_alone() -> None:
+    data = "größer ".encode() + b"\xff\xfe ok\x00 done\n" + LOG
+    (log,) = read(data)
+    lines = clean(log)
+    assert log.encoding == "utf-8"
+    assert lines[0].text == "größer \ufffd\ufffd ok done"
+    assert log.raw[lines[0].byte(lines[0].text.index("ok")) :].startswith(b"ok")
+    assert log.raw[lines[0].byte(lines[0].text.index("done")) :].startswith(b"done")
+    assert lines[2].text == ERROR
+
+
+def json_lines(*records: object) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def test_docker_json_logs() -> None:
+    data = json_lines(
+        {"log": "Loading\n", "stream": "stdout", "time": "2026-11-20T11:10:14.4Z"},
+        {"log": "\u001b[31mRuntimeError: CUDA", "stream": "stderr", "time": "2026-11-20T11:10:14.4Z"},
+        {"log": ' error: "x"\u001b[0m\r\n', "stream": "stderr", "time": "2026-11-20T11:10:14.4Z"},
+        {"log": "end\n", "stream": "stderr", "time": "2026-11-20T11:10:14.4Z"},
+    )
+    (log,) = read(data)
+    lines = clean(log)
+    assert [line.text for line in lines] == ["Loading", 'RuntimeError: CUDA error: "x"', "end"]
+    assert [line.number for line in lines] == [1, 2, 4]
+    error = lines[1]
+    for index, char in enumerate(error.text):
+        if char != '"':
+            assert log.raw[error.byte(index) :].startswith(char.encode())
+    assert error.place(0) == (2, data.split(b"\n")[1].index(b"Runtime") + 1)
+    assert error.place(len("RuntimeError: CUDA")) == (3, len('{"log": "') + 1)
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([{"MESSAGE": "NVRM: Xid", "_PID": "1"}, {"MESSAGE": [104, 105, 27, 91, 109]}], ["NVRM: Xid", "hi"]),
+        ([{"textPayload": "a\nb", "severity": "ERROR"}], ["a", "b"]),
+        ([{"jsonPayload": {"message": "deep"}, "severity": "ERROR"}], ["deep"]),
+        (
+            [{"message": "oops", "level": "error", "exc_info": "Traceback (most recent call last):\n  x"}],
+            ["oops", "Traceback (most recent call last):", "  x"],
+        ),
+        ([{"text": "2024 | formatted\n", "record": {"message": "raw", "exception": None}}], ["2024 | formatted"]),
+        ([{"msg": "one"}, {"msg": "two"}], ["one", "two"]),
+    ],
+)
+def test_json_records(records: list[object], expected: list[str]) -> None:
+    assert texts(json_lines(*records)) == expected
+
+
+def test_lines_between_json_records_stay() -> None:
+    data = (
+        b"plain first\n"
+        + json_lines({"message": "m", "level": "info"})
+        + b"{not json}\n"
+        + json_lines({"message": "n"})
+    )
+    assert texts(data) == ["plain first", "m", "{not json}", "n"]
+
+
+def test_json_that_is_no_log_stays_as_it_is() -> None:
+    data = json_lines({"loss": 0.5, "step": 1}, {"loss": 0.4, "step": 2})
+    assert texts(data) == data.decode().splitlines()
+    assert texts(b"{'loss': 2.35, 'epoch': 1.0}\n") == ["{'loss': 2.35, 'epoch': 1.0}"]
+
+
+def test_a_json_document_of_records() -> None:
+    data = json.dumps([{"textPayload": "first", "n": 1}, {"jsonPayload": {"message": "second"}}], indent=2).encode()
+    assert texts(data) == ["first", "second"]
+    assert texts(
+        json.dumps({"events": [{"timestamp": 1, "message": "a"}, {"timestamp": 2, "message": "b"}]}).encode()
+    ) == ["a", "b"]
+
+
+def test_notebooks_give_their_outputs() -> None:
+    notebook = {
+        "nbformat": 4,
+        "metadata": {},
+        "cells": [
+            {"cell_type": "markdown", "source": ["RuntimeError: not an output"]},
+            {
+                "cell_type": "code",
+                "source": ["import torch"],
+                "outputs": [
+                    {"output_type": "stream", "name": "stderr", "text": ["W tensorflow/x.cc:1] hello\n", "second\n"]},
+                    {
+                        "output_type": "execute_result",
+                        "data": {"text/plain": ["Device(id=0)"], "text/html": ["<b>x</b>"]},
+                    },
+                    {
+                        "output_type": "error",
+                        "ename": "RuntimeError",
+                        "evalue": "boom",
+                        "traceback": ["\u001b[0;31m-----\u001b[0m", "\u001b[0;31mRuntimeError\u001b[0m: boom"],
+                    },
+                ],
+            },
+        ],
+    }
+    data = json.dumps(notebook, indent=1).encode()
+    (log,) = read(data, "train.ipynb")
+    lines = clean(log)
+    assert [line.text for line in lines] == [
+        "W tensorflow/x.cc:1] hello",
+        "second",
+        "Device(id=0)",
+        "-----",
+        "RuntimeError: boom",
+    ]
+    last = lines[-1]
+    assert log.raw[last.byte(0) :].startswith(b"RuntimeError")
+    assert b"RuntimeError" in data.split(b"\n")[last.number - 1]
+
+
+def test_read_path(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(LOG)
+    (log,) = read_path(path)
+    assert log.name == str(path)
+    with pytest.raises(ReadError, match="No such file"):
+        read_path(tmp_path / "missing.log")
+    with pytest.raises(ReadError, match="directory"):
+        read_path(tmp_path)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(
+        st.binary(max_size=400),
+        st.builds(
+            lambda head, tail: head + tail,
+            st.sampled_from(
+                [
+                    b"\x1f\x8b\x08",
+                    b"BZh91AY&SY",
+                    b"\xfd7zXZ\x00",
+                    b"\x28\xb5\x2f\xfd",
+                    b"PK\x03\x04",
+                    b"[{",
+                    b'{"cells":[',
+                    b'{"log":"',
+                ]
+            ),
+            st.binary(max_size=100),
+        ),
+        st.text(alphabet='{}[]":,\\nmessage log01\n', max_size=200).map(str.encode),
+    )
+)
+def test_any_bytes_give_logs_or_a_read_error(data: bytes) -> None:
+    try:
+        logs = read(data)
+    except ReadError as error:
+        assert str(error).startswith("<stdin>")  # noqa: PT017
+        return
+    assert logs
+    for log in logs:
+        assert isinstance(log, Log)
+        clean(log)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.recursive(
+        st.text(max_size=12) | st.integers() | st.none(),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["log", "message", "a"]), inner, max_size=3)
+        ),
+    )
+)
+def test_any_json_can_be_read(value: object) -> None:
+    for data in (
+        json.dumps(value),
+        json.dumps({"message": value}),
+        json.dumps([{"log": value}], indent=1, ensure_ascii=False),
+    ):
+        for log in read(data.encode("utf-8", "surrogatepass")):
+            for line in clean(log):
+                line.text.encode()
+                assert 0 <= line.start <= line.end <= len(log.raw)
