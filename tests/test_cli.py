@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from conftest import Rules
 
 ROOT = Path(__file__).resolve().parents[1]

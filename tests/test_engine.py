@@ -6,8 +6,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import Rules
 
+from conftest import Rules
 from cudnn_triage.facts import Fact
 from cudnn_triage.reading import read
 from cudnn_triage.report import Report
@@ -113,7 +113,7 @@ def test_catch_alls_are_silent_beside_a_specific_message(rules: Rules) -> None:
     rules.cause("specific")
     rules.cause("general")
     rules.points("wrapper", "RuntimeError: NCCL error in", "general", "likely", more="catch_all: true")
-    rules.points("precise", "unhandled system failure number nine", "specific", "possible")
+    rules.points("precise", "unhandled system failure number nine", "specific", "likely")
     assert [
         d.cause for d in report(rules, "RuntimeError: NCCL error in: unhandled system failure number nine").diagnoses
     ] == ["specific"]

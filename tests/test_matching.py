@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Rules
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Rules
 from cudnn_triage.fuzzy import FuzzyMatcher
 from cudnn_triage.grammar import parse
 from cudnn_triage.lines import Line

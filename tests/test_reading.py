@@ -342,7 +342,7 @@ def test_any_bytes_give_logs_or_a_read_error(data: bytes) -> None:
     try:
         logs = read(data)
     except ReadError as error:
-        assert str(error).startswith("<stdin>")  # noqa: PT017
+        assert str(error).startswith("<stdin>")
         return
     assert logs
     for log in logs:

@@ -6,10 +6,10 @@ import io
 import re
 
 import pytest
-from conftest import Rules
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import Rules
 from cudnn_triage.reading import read
 from cudnn_triage.redact import redacted
 from cudnn_triage.render.github import annotation

@@ -115,7 +115,7 @@ def capabilities(text: str) -> tuple[Version, ...] | None:
 def size(text: str) -> int | None:
     """An amount of memory in bytes: '20.00 MiB', '512M', '1024 bytes'. K, M, G are powers of 1024, as the frameworks print them."""
     found = _SIZE.match(text.strip())
-    if not found:
+    if not found or len(found[1]) > _LONGEST_NUMBER:
         return None
     number = found[1].replace(",", "")
     if number.count(".") > 1 or number in ("", "."):
@@ -155,18 +155,19 @@ def _dll_version(digits: str) -> str:
 
 def _integer(text: str) -> int | None:
     try:
-        return int(text.replace(",", "")) if len(text) < 25 else None
+        return int(text.replace(",", "")) if len(text) <= _LONGEST_NUMBER else None
     except ValueError:
         return None
 
 
 def _float(text: str) -> float | None:
     try:
-        return float(text)
+        return float(text) if len(text) <= _LONGEST_NUMBER else None
     except ValueError:
         return None
 
 
+_LONGEST_NUMBER = 25  # digits; longer ones are not amounts of anything
 _LOWER = {i: i + 32 for i in range(ord("A"), ord("Z") + 1)}
 
 

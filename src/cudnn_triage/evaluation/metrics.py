@@ -111,5 +111,7 @@ def confusion(answers: Iterable[Answer]) -> list[tuple[str, str, int]]:
     """(gold, said, how often) of the unfair answers, most frequent first."""
     return [
         (gold, said, n)
-        for (gold, said), n in Counter((a.case.gold[0] if a.case.gold else "nothing", a.first) for a in answers if not a.fair).most_common()
+        for (gold, said), n in Counter(
+            (a.case.gold[0] if a.case.gold else "nothing", a.first) for a in answers if not a.fair
+        ).most_common()
     ]

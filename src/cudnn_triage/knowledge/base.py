@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
@@ -78,6 +79,16 @@ def source_rules() -> Path | None:
     return folder if (folder / "signatures").is_dir() else None
 
 
+def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
+    """A hash of the names and contents of all files of these folders: the identity of a knowledge base."""
+    total = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob(pattern)):
+            total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
 def compile_folders(folders: Sequence[Path]) -> Data:
     """Compile rule folders. Raises KnowledgeError that lists every problem with file, line and field."""
     from . import compiling, rulebook
@@ -98,8 +109,6 @@ def _cache_file(digest: str) -> Path:
 
 def _cached(folders: Sequence[Path]) -> Data:
     """Compile ``folders``, or take the result of an earlier run over the same contents and code."""
-    from .rulebook import digest
-
     code = digest([Path(__file__).parent], "*.py")
     file = _cache_file(f"{digest(folders)}-{code}")
     try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from . import schema
+from .base import digest
 from .yamlfile import Document, Problem, load
 
 T = TypeVar("T")
@@ -29,16 +29,6 @@ class Rulebook:
     documents: dict[str, Document] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     digest: str = ""
-
-
-def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
-    """A hash of the names and contents of all files of these folders: the identity of a knowledge base."""
-    total = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob(pattern)):
-            total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            total.update(path.read_bytes())
-    return total.hexdigest()[:12]
 
 
 def read(folders: Iterable[Path]) -> Rulebook:

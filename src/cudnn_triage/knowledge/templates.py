@@ -185,7 +185,9 @@ def compile_template(template: str, at: str) -> dict[str, object]:
     first, last = parts[0], parts[-1]
     head = r"\b" if isinstance(first, Literal) and first.text[:1].isalnum() else ""
     tail = r"\b" if isinstance(last, Literal) and last.text.rstrip()[-1:].isalnum() else ""
-    joined = joined.removesuffix(r"\s*") if isinstance(last, Literal) else joined
+    joined = joined if isinstance(last, Hole) else joined.removesuffix(r"\s*")
+    if isinstance(last, Choice) and all(text[-1:].isalnum() for text in last.texts):
+        tail = r"\b"
     if isinstance(last, Hole) and last.type in ("version", "int", "word", "bytes", "cc"):
         tail = r"(?:\b|$)"
     if isinstance(last, Hole) and last.type == "gpu":
