@@ -23,7 +23,7 @@ class CompileRules(BuildHookInterface[Any]):
         from cudnn_triage.knowledge.base import COMPILED, compile_folders
 
         data = compile_folders([root / "rules"])
-        self._folder = tempfile.mkdtemp(prefix="cudnn-triage-")
-        target = Path(self._folder) / COMPILED
+        self._folder = tempfile.TemporaryDirectory(prefix="cudnn-triage-")  # removed when the build ends
+        target = Path(self._folder.name) / COMPILED
         target.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
         build_data["force_include"][str(target)] = f"cudnn_triage/{COMPILED}"

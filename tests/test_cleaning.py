@@ -113,6 +113,15 @@ def test_what_is_printed_between_bars_is_kept() -> None:
     ]
 
 
+def test_of_very_many_blank_lines_the_first_are_kept() -> None:
+    raw = "a\n" + "\n" * 20 + "b\n" + " \r\n" * 5000 + f"{ERROR}\n" + "\n" * 5000
+    log = log_of(raw)
+    lines = clean(log)
+    check_places(log, lines)
+    assert len(lines) < 500
+    assert [(line.text, line.number) for line in lines if line.text.strip()] == [("a", 1), ("b", 22), (ERROR, 5023)]
+
+
 # --- prefixes
 
 

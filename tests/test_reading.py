@@ -240,6 +240,73 @@ def test_json_records(records: list[object], expected: list[str]) -> None:
     assert texts(json_lines(*records)) == expected
 
 
+STACK = f'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n{ERROR}'
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"message": "train failed", "error": {"stack_trace": ERROR, "type": "RuntimeError"}},  # ECS
+        {"@timestamp": "x", "message": "train failed", "error.stack_trace": STACK, "error.type": "RuntimeError"},
+        {"error": {"stack_trace": STACK, "message": "cuDNN error"}, "message": "train failed"},
+        {
+            "level": 50,
+            "pid": 1,
+            "err": {"message": "cuDNN error", "stack": STACK},
+            "msg": "train failed",
+        },  # bunyan, pino
+        {"severity": "ERROR", "jsonPayload": {"message": "train failed", "error": {"stack": STACK}}, "trace": "p/1"},
+        {"event": "train failed", "exception": STACK},
+        {"msg": "train failed", "details": ERROR},
+        {"msg": "train failed", "extra": {"output": STACK}},
+        {"message": "train failed", "body": {"stackTrace": STACK}},
+        {"message": "train failed", "stacktrace": STACK},
+        {"message": "train failed", "attributes": {"exception.stacktrace": STACK, "exception.id": "77"}},
+        {"message": "train failed", "causes": [{"text": ERROR}]},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_error_text_beside_the_message_is_kept_with_its_place(record: dict[str, object], indent: int | None) -> None:
+    data = json.dumps(record, indent=indent).encode() + b"\n"
+    (log,) = read(data)
+    lines = clean(log)
+    shown = [line.text for line in lines]
+    assert "train failed" in shown
+    assert set(shown) - {"train failed"} <= {*STACK.split("\n"), "RuntimeError"}
+    error = lines[shown.index(ERROR)]
+    assert log.raw[error.byte(0) :].startswith(ERROR.encode())
+    number, column = error.place(0)
+    assert data.split(b"\n")[number - 1][column - 1 :].startswith(ERROR.encode())
+    assert [line.start for line in lines] == sorted(line.start for line in lines)
+
+
+def test_a_record_without_a_message_gives_its_error() -> None:
+    assert texts(json_lines({"exception": {"values": [{"type": "RuntimeError", "value": ERROR}]}})) == [ERROR]
+    assert texts(json_lines({"severityText": "ERROR", "body": {"stringValue": ERROR}})) == [ERROR]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_kubernetes_events(indent: int | None) -> None:
+    event = {
+        "kind": "Event",
+        "type": "Warning",
+        "reason": "Failed",
+        "message": "Error: no GPU",
+        "metadata": {"name": "n"},
+    }
+    for document in (event, {"type": "ADDED", "object": event}, {"kind": "List", "items": [event]}):
+        assert texts(json.dumps(document, indent=indent).encode()) == ["Failed", "Error: no GPU"]
+
+
+def test_json_documents_one_after_the_other() -> None:
+    records = [{"level": "info", "message": "first"}, {"error": {"stack": ERROR}, "message": "second"}]
+    assert texts("\n".join(json.dumps(record, indent=2) for record in records).encode()) == ["first", ERROR, "second"]
+
+
+def test_a_long_json_record_is_read_as_one() -> None:
+    assert texts(json.dumps({"log": "some output\n" * 120_000}).encode()) == ["some output"] * 120_000
+
+
 def test_lines_between_json_records_stay() -> None:
     data = (
         b"plain first\n"
@@ -302,6 +369,20 @@ def test_notebooks_give_their_outputs() -> None:
     last = lines[-1]
     assert log.raw[last.byte(0) :].startswith(b"RuntimeError")
     assert b"RuntimeError" in data.split(b"\n")[last.number - 1]
+
+
+def test_a_notebook_without_outputs_says_what_to_do() -> None:
+    cell = {"cell_type": "code", "source": ["model.fit()"], "outputs": []}
+    data = json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}).encode()
+    with pytest.raises(
+        ReadError, match=r"^a\.ipynb: .*holds no stored outputs.*run it and save it.*paste the traceback"
+    ):
+        read(data, "a.ipynb")
+    with pytest.raises(ReadError, match="no stored outputs"):
+        read(archive({"a.ipynb": data}), "x.zip")
+    assert [log.name for log in read(archive({"a.ipynb": data, "b.log": LOG, "c.ipynb": data}), "x.zip")] == [
+        "x.zip:b.log"
+    ]
 
 
 def test_read_path(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterable, Iterator
+
 from . import unwrap
 from .drafts import Draft
 from .escapes import Terminal, apart
@@ -11,57 +14,83 @@ from .markup import Margins, Page
 from .places import places_of
 from .prefixes import Prefixes
 from .reading import Log
-from .spread import spread
+from .spread import SHORTEST, spread
+
+_MOST_BLANK = 100
 
 
 def clean(log: Log) -> list[Line]:
-    """The lines of a log without terminal control, prefixes and markup, wrapped lines joined, in log order."""
-    drafts = _visible(log.text)
-    prefixes = Prefixes([draft.text for draft in drafts if not draft.follows])
-    if _strip_carriers(drafts, prefixes):
-        drafts = unwrap.rejoin(drafts)
-    drafts = unwrap.complete(drafts)
-    margins = Margins([draft.text for draft in drafts])
-    out: list[Draft] = []
-    for draft in drafts:
-        if not draft.text:
-            out.append(draft)
-            continue
-        _strip_logger(draft)
-        margins.remove(draft)
-        parts = spread(draft)
-        if len(parts) > 1:
-            _strip_carriers(parts, prefixes)
-            for part in parts:
-                _strip_logger(part)
-        out.extend(parts)
-    return _finish(log, out)
+    """The lines of a log without terminal control, prefixes and markup, wrapped lines joined, in log order.
+
+    Of very many blank lines in succession only the first ones are given.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # no cycles arise here, and looking for them among millions of objects takes most of the time
+    try:
+        drafts = _visible(log.text)
+        prefixes = Prefixes([draft.text for draft in drafts if not draft.follows])
+        if _strip_carriers(drafts, prefixes):
+            drafts = unwrap.rejoin(drafts)
+        drafts = unwrap.complete(drafts)
+        return _finish(log, _messages(drafts, prefixes))
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _visible(text: str) -> list[Draft]:
     """Raw lines without control characters and markup."""
     terminal, page = Terminal(text), Page(text)
-    drafts: list[Draft] = []
-    start = 0
-    for row, raw in enumerate(text.split("\n")):
-        end = start + len(raw)
-        drafts.append(Draft(raw.rstrip("\r") if raw.endswith("\r") else raw, start, end, row))
-        start = end + 1
-    if drafts and text.endswith("\n"):
-        drafts.pop()
+    drafts = _raw(text)
     if terminal.coloured:  # a page counts the invisible characters, a terminal does not
         drafts = unwrap.rejoin(drafts)
+    marked = terminal.coloured or page.marked
     shown: list[Draft] = []
     for draft in drafts:
-        if not draft.text:
+        if not draft.text or (not marked and draft.text.isprintable()):
             shown.append(draft)
             continue
         for line in terminal.lines(draft):
             shown.extend(page.lines(line))
+    del drafts
     shown = unwrap.rejoin(shown)
     if not terminal.bars:
         return shown
     return [line for draft in shown for line in (apart(draft) if "%" in draft.text else (draft,))]
+
+
+def _raw(text: str) -> list[Draft]:
+    rows = text.split("\n")
+    if text.endswith("\n"):
+        rows.pop()
+    drafts: list[Draft] = []
+    start = blank = 0
+    for row, raw in enumerate(rows):
+        end = start + len(raw)
+        blank = 0 if raw and not raw.isspace() else blank + 1
+        if blank <= _MOST_BLANK:
+            drafts.append(Draft(raw.rstrip("\r") if raw.endswith("\r") else raw, start, end, row))
+        start = end + 1
+    return drafts
+
+
+def _messages(drafts: list[Draft], prefixes: Prefixes) -> Iterator[Draft]:
+    """What programs printed, without loggers' prefixes and margins, one line each. Empties ``drafts``: there may be millions."""
+    margins = Margins([draft.text for draft in drafts])
+    drafts.reverse()
+    while drafts:
+        draft = drafts.pop()
+        if not draft.text:
+            yield draft
+            continue
+        _strip_logger(draft)
+        margins.remove(draft)
+        parts = spread(draft) if len(draft.text) >= SHORTEST else [draft]
+        if len(parts) > 1:
+            _strip_carriers(parts, prefixes)
+            for part in parts:
+                _strip_logger(part)
+        yield from parts
 
 
 def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
@@ -99,46 +128,52 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
 
 def _strip_logger(draft: Draft) -> None:
     length, level = logger(draft.text)
-    draft.drop(length)
-    draft.level = level or draft.level
+    if length:
+        draft.drop(length)
+    if level:
+        draft.level = level
 
 
-def _finish(log: Log, drafts: list[Draft]) -> list[Line]:
+def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
     places = places_of(log)
+    encoding = log.encoding
     lines: list[Line] = []
     for draft in drafts:
         if draft.runs is None and (span := places.whole(draft.row, draft.start, draft.end)) is not None:
-            start, end = span
-            lines.append(Line(draft.text, draft.row + 1, start, end, (), (), draft.rank, draft.level, log.encoding))
+            number, own, start, end = span
+            lines.append(Line(draft.text, number + 1, start, end, own, (), draft.rank, draft.level, encoding))
             continue
-        number, column, start = places.locate(draft.start)
         runs: list[Run] = []
         breaks: list[int] = []
-        line = number
-        if draft.runs is not None or column or log.pieces:
-            for at, source, length in _stretches(draft):
-                for offset, row, where, byte in places.stretches(source, length):
-                    breaks.extend([at + offset] * (row - line))
-                    line = max(row, line)
-                    runs.append((at + offset, where, byte))
+        if draft.runs is None:  # a copy without changes
+            found = places.stretches(draft.start, len(draft.text))
+            _, number, _, start = found[0]
+            line = number
+        else:
+            number, _, start = places.locate(draft.start)
+            line = number
+            found = [
+                (at + offset, row, column, byte)
+                for at, source, length in _stretches(draft.runs, len(draft.text))
+                for offset, row, column, byte in places.stretches(source, length)
+            ]
+        if draft.runs is not None or found[0][2] or log.pieces:
+            for at, row, column, byte in found:
+                if row > line:
+                    breaks.extend([at] * (row - line))
+                    line = row
+                runs.append((at, column, byte))
+        end = max(places.locate(draft.end)[2], start)
         lines.append(
-            Line(
-                draft.text,
-                number + 1,
-                start,
-                max(places.locate(draft.end)[2], start),
-                tuple(runs),
-                tuple(breaks),
-                draft.rank,
-                draft.level,
-                log.encoding,
-            )
+            Line(draft.text, number + 1, start, end, tuple(runs), tuple(breaks), draft.rank, draft.level, encoding)
         )
     return lines
 
 
-def _stretches(draft: Draft) -> list[tuple[int, int, int]]:
+def _stretches(runs: list[tuple[int, int]], length: int) -> list[tuple[int, int, int]]:
     """(index, index in the log's text, length) of each stretch of a draft that is one copy."""
-    runs = draft.runs or [(0, draft.start)]
-    ends = [at for at, _ in runs[1:]] + [len(draft.text)]
+    if len(runs) == 1:
+        at, source = runs[0]
+        return [(at, source, max(length - at, 0))]
+    ends = [at for at, _ in runs[1:]] + [length]
     return [(at, source, max(end - at, 0)) for (at, source), end in zip(runs, ends, strict=True)]

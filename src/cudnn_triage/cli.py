@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, AnyStr, NoReturn
 
 from . import __version__
 
 if TYPE_CHECKING:
     from .knowledge.base import Knowledge
+    from .reading import Log
     from .report import Report
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
@@ -46,21 +48,32 @@ def main(argv: Sequence[str] | None = None) -> int:
             return commands.run(args[0], args[1:])
         return triage_command(args)
     except UsageError as error:
-        print(f"cudnn-triage: {error}", file=sys.stderr)
+        complain(str(error))
         return USAGE
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away: nothing left to say
+        _close_output()  # the reader went away: nothing left to say
         return OK
     except KeyboardInterrupt:
         return 130
 
 
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose error messages are plain text, whatever the arguments are."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and exit."""
+        from .render.plain import visible
+
+        super().error(visible(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """The options of the main job."""
-    main_parser = argparse.ArgumentParser(
+    main_parser = Parser(
         prog="cudnn-triage",
         description="Read a log, name the root cause of a GPU error, print the fix.",
-        epilog="Other commands: explain, rules, eval, fit, completion (cudnn-triage COMMAND --help).",
+        epilog=f"Other commands: {', '.join(COMMANDS)} (cudnn-triage COMMAND --help). "
+        "A log named like a command or an option stands behind --: cudnn-triage -- explain",
     )
     main_parser.add_argument(
         "files", nargs="*", metavar="FILE", help="logs to read, '-' is standard input (the default)"
@@ -87,16 +100,17 @@ def parser() -> argparse.ArgumentParser:
 def triage_command(args: Sequence[str]) -> int:
     """The main job: read logs, print reports."""
     options = parser().parse_args(args)
-    if options.width is not None and not 20 <= options.width <= 1000:
-        raise UsageError(f"--width {options.width}: expected 20 to 1000 columns")
-    from .reading import ReadError, read, read_path
+    if options.width is not None and not 40 <= options.width <= 1000:
+        raise UsageError(f"--width {options.width}: expected 40 to 1000 columns")
+    output()  # without one there is no need to begin
+    from .reading import ReadError, read_path
 
     logs = []
     try:
         for name in options.files or ["-"]:
-            logs += read(_standard_input(), "<stdin>") if name == "-" else read_path(name)
+            logs += standard_input() if name == "-" else read_path(name)
     except ReadError as error:
-        raise UsageError(str(error)) from error
+        raise unreadable(error) from error
     from .engine import Triager
     from .redact import redacted
 
@@ -104,8 +118,11 @@ def triage_command(args: Sequence[str]) -> int:
     reports = [triager.triage(log) for log in logs]
     if not options.no_redact:
         reports = [redacted(report) for report in reports]
-    for number, report in enumerate(reports):
-        write(report, options.format, options, first=number == 0, heading=len(reports) > 1)
+    try:
+        for number, report in enumerate(reports):
+            write(report, options.format, options, first=number == 0, heading=len(reports) > 1)
+    except BrokenPipeError:
+        _close_output()  # whoever reads has seen enough; the exit code is for whoever waits
     if options.exit_code:
         verdicts = {report.verdict for report in reports}
         return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK
@@ -126,44 +143,102 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
         raise UsageError(f"the rules cannot be used:\n{error}") from error
 
 
-def _standard_input() -> bytes:
+def standard_input() -> list[Log]:
+    """The logs on standard input; at a terminal, says first what to do. Raises ReadError."""
+    from .reading import read
+
     if sys.stdin is None:
         raise UsageError("no standard input; name a file")
     if sys.stdin.isatty():
-        print(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), file=sys.stderr)
-    return sys.stdin.buffer.read()
+        complain(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), "")
+    return read(sys.stdin.buffer.read(), "<stdin>")
+
+
+def unreadable(error: Exception) -> UsageError:
+    """A ReadError as wrong usage. Names of archive members are any text: the message is made one safe line."""
+    from .render.plain import visible
+
+    return UsageError(visible(str(error)))
+
+
+def complain(text: str, who: str = "cudnn-triage: ") -> None:
+    """Say something on standard error, if there is one."""
+    from .render.plain import visible_lines
+
+    if sys.stderr is not None:
+        print(f"{who}{visible_lines(text)}", file=sys.stderr)
 
 
 def write(report: Report, form: str, options: argparse.Namespace, *, first: bool, heading: bool) -> None:
     """Print one report to standard output."""
-    out = output()
+    gap = "" if first else "\n"
     if form == "json":
-        print(report.to_json(), file=out)
+        emit(report.to_json() + "\n", "backslashreplace")  # a lone surrogate becomes the JSON escape for it
     elif form == "markdown":
-        if heading:
-            print(f"{'' if first else chr(10)}### {report.input.name}\n", file=out)
-        print(report.to_markdown(), end="", file=out)
+        from .render import markdown
+
+        emit((gap + markdown.heading(report.input.name) if heading else "") + report.to_markdown())
     elif form == "github":
         from .render.github import annotation
 
-        print(annotation(report), end="", file=out)
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
-        if summary:
-            with open(summary, "a", encoding="utf-8") as file:
-                file.write(report.to_markdown() + "\n")
+        emit(annotation(report))
+        _step_summary(report)
     else:
-        from .render.terminal import console, print_report
+        from .render.terminal import Sheet, console, print_name, print_report
 
         color = {"auto": False if os.environ.get("NO_COLOR") else None, "always": True, "never": False}[options.color]
-        terminal = console(out, options.width, color)
+        out = output()
+        sheet = Sheet(out)
+        terminal = console(sheet, options.width, color)
         if heading:
-            terminal.print(f"{'' if first else chr(10)}{report.input.name}", style="bold")
+            sheet.write(gap)
+            print_name(report.input.name, terminal)
         print_report(report, terminal, verbose=options.verbose)
-    out.flush()
+        _put(out, sheet.getvalue())
+
+
+def _step_summary(report: Report) -> None:
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with open(summary, "a", encoding="utf-8") as file:
+                file.write(report.to_markdown() + "\n")
+        except OSError as error:
+            raise UsageError(f"GITHUB_STEP_SUMMARY={summary}: cannot be written: {error.strerror}") from error
+
+
+def emit(text: str, errors: str = "replace") -> None:
+    """Write text for machines and web pages: UTF-8 whatever the locale is."""
+    out = output()
+    binary = getattr(out, "buffer", None)
+    if binary is None:
+        _put(out, text)
+    else:
+        out.flush()
+        _put(binary, text.encode("utf-8", errors))
+
+
+def _put(stream: IO[AnyStr], data: AnyStr) -> None:
+    try:
+        stream.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _close_output()
+        raise UsageError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def _close_output() -> None:
+    """Let what is still unwritten go nowhere, so that the interpreter does not stumble over it when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def output() -> IO[str]:
     """Standard output, made to survive characters that its encoding lacks."""
+    if sys.stdout is None:
+        raise UsageError("no standard output; send it to a file or a pipe")
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")

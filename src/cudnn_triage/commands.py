@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
-from .cli import COMMANDS, FAILED, FORMATS, OK, UsageError, knowledge, output
+from .cli import (
+    COMMANDS,
+    FAILED,
+    FORMATS,
+    OK,
+    Parser,
+    UsageError,
+    complain,
+    emit,
+    knowledge,
+    output,
+    standard_input,
+    unreadable,
+)
+
+HEALTHY = "corpus/healthy"
 
 
 def run(command: str, args: Sequence[str]) -> int:
@@ -24,7 +38,7 @@ def run(command: str, args: Sequence[str]) -> int:
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=f"cudnn-triage {command}", description=description)
+    return Parser(prog=f"cudnn-triage {command}", description=description)
 
 
 def _explain(args: Sequence[str]) -> int:
@@ -51,7 +65,7 @@ def _rules(args: Sequence[str]) -> int:
     lint = actions.add_parser("lint", help="check rules: shape, ids, references, examples, sources")
     lint.add_argument("folders", nargs="*", metavar="DIR", help="folders of rules (default: the shipped ones)")
     lint.add_argument(
-        "--healthy", default="corpus/healthy", metavar="DIR", help="logs in which nothing is wrong (*.log)"
+        "--healthy", metavar="DIR", help=f"logs in which nothing is wrong, *.log (default: {HEALTHY}, if it is there)"
     )
     test = actions.add_parser("test", help="run the examples and near-misses of all rules")
     test.add_argument("folders", nargs="*", metavar="DIR")
@@ -64,35 +78,52 @@ def _rules(args: Sequence[str]) -> int:
     if options.action == "list":
         return _list(options.rules)
     if options.action == "new":
-        from .knowledge.scaffold import signature_file
-
-        message = sys.stdin.read()
-        if not message.strip():
-            raise UsageError("rules new: paste the message on standard input")
-        print(signature_file(options.id, message, options.cause, date.today().isoformat()), end="", file=output())
-        return OK
+        return _new(options)
     return _lint(options)
 
 
+def _new(options: argparse.Namespace) -> int:
+    from .knowledge.scaffold import signature_file
+    from .reading import ReadError
+
+    try:
+        message = "\n".join(log.text for log in standard_input())
+    except ReadError as error:
+        raise unreadable(error) from error
+    if not message.strip():
+        raise UsageError("rules new: paste the message on standard input")
+    emit(signature_file(options.id, message, options.cause, date.today().isoformat()))
+    return OK
+
+
 def _lint(options: argparse.Namespace) -> int:
-    from .knowledge.base import source_rules
+    from .knowledge.base import shipped_rules
     from .linting import lint, only_examples
 
-    tree = source_rules()
     own = [Path(folder) for folder in options.folders]
     for folder in own:
         if not folder.is_dir():
             raise UsageError(f"{folder}: no such folder")
-    shipped = [tree] if tree and not any(folder.resolve() == tree for folder in own) else []
-    folders = [*shipped, *own]
-    if not folders:
-        raise UsageError("name a folder of rules")
-    problems = only_examples(folders) if options.action == "test" else lint(folders, Path(options.healthy))
     out = output()
+    with shipped_rules() as shipped:
+        folders = [] if any(folder.resolve() == shipped.resolve() for folder in own) else [shipped]
+        folders += own
+        problems = only_examples(folders) if options.action == "test" else lint(folders, _healthy(options.healthy))
     for problem in problems:
         print(problem, file=out)
     print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}", file=out)
     return FAILED if problems else OK
+
+
+def _healthy(asked: str | None) -> Path | None:
+    """The folder of healthy logs; without one says that the rules are not run over healthy logs."""
+    folder = Path(asked or HEALTHY)
+    if folder.is_dir():
+        return folder
+    if asked:
+        raise UsageError(f"--healthy {asked}: no such folder")
+    print(f"not run over healthy logs: there is no folder {HEALTHY} here (--healthy DIR names one)", file=output())
+    return None
 
 
 def _list(folders: Sequence[str]) -> int:
@@ -155,7 +186,7 @@ def _eval(args: Sequence[str]) -> int:
         if wrong
     ]
     for text in missed:
-        print(f"cudnn-triage eval: {text}", file=sys.stderr)
+        complain(text, "cudnn-triage eval: ")
     return FAILED if missed else OK
 
 

@@ -6,8 +6,6 @@ import bz2
 import io
 import lzma
 import re
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -208,6 +206,8 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         infos = [info for info in archive.infolist() if not info.is_dir()]
@@ -245,6 +245,8 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
 
 
 def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    import tarfile
+
     found: list[tuple[str, bytes]] = []
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:

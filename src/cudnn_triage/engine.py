@@ -5,47 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from . import __version__
 from .cleaning import clean
-from .evidence import (
-    NOTICE,
-    Case,
-    Evidence,
-    collect_facts,
-    silence_catch_alls,
-    structure_facts,
-    unexplained_lines,
-    weigh,
-)
+from .evidence import Case, collect_facts, silence_catch_alls, structure_facts, weigh
 from .facts import Fact
-from .fixes import ready
 from .fuzzy import FuzzyMatcher
 from .grammar import parse
 from .knowledge.base import Knowledge, load
 from .lines import Line
 from .matching import Matcher, Stream
-from .ranking import Hypothesis, rank
-from .reading import Log, read
-from .report import (
-    BenignItem,
-    DeadEnd,
-    Diagnosis,
-    EvidenceItem,
-    FactItem,
-    FixItem,
-    InputInfo,
-    LogLine,
-    ProbeItem,
-    Reference,
-    Report,
-    ToolInfo,
-    Verdict,
-)
+from .ranking import rank
+from .reading import Log, read, read_text
+from .redact import redacted
+from .report import ProbeItem, Report
+from .reporting import Writer
 from .tables import derive
-
-_SHOWN = 0.03  # hypotheses less probable than this are left out
-_MOST = 5
-_CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 
 
 class Triager:
@@ -56,7 +29,10 @@ class Triager:
         self._matcher = Matcher(self.knowledge)
         self._fuzzy = FuzzyMatcher(self.knowledge)
         #: causes that exclude one another: all but the harmless ones
-        self.competing = frozenset(c for c, rule in self.knowledge.causes.items() if rule["severity"] != "benign")
+        causes = self.knowledge.causes
+        self.competing = frozenset(c for c, rule in causes.items() if rule["severity"] != "benign")
+        off_field = (c for c, rule in causes.items() if rule["family"] == "benign" and rule["severity"] == "fatal")
+        self._writer = Writer(self.knowledge, self.competing, frozenset(off_field))
 
     def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = ()) -> Case:
         """Everything the log says, before ranking."""
@@ -83,171 +59,8 @@ class Triager:
         self, log: Log, case: Case, probes: tuple[ProbeItem, ...] = (), weights: Mapping[str, float] | None = None
     ) -> Report:
         """Rank the hypotheses of a case and write the report. ``weights`` replaces the knowledge base's fitted numbers."""
-        knowledge = self.knowledge
-        hypotheses, none = rank(case.evidence, self.competing, knowledge.weights if weights is None else weights)
-        rivals = [h for h in hypotheses if h.cause in self.competing]
-        off_field = {
-            c for c, rule in knowledge.causes.items() if rule["family"] == "benign" and rule["severity"] == "fatal"
-        }
-        of_the_field = sum(h.probability for h in rivals if h.cause not in off_field)
-        unrelated = bool(rivals) and rivals[0].cause in off_field and rivals[0].probability > none
-        diagnosed = not unrelated and of_the_field > _CREDIBLE
-        unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
-        failures = [f for f in case.structure.failures if not f.caught]
-        benign = self._benign(case, hypotheses)
-        shown: list[Hypothesis] = []
-        verdict: Verdict
-        if not any(line.text.strip() for line in case.lines):
-            verdict = "empty"
-        elif diagnosed:
-            verdict = "diagnosed"
-            shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in off_field][:_MOST]
-        elif unrelated or (failures and not unexplained):
-            verdict = "unrelated"
-        elif unexplained:
-            verdict = "unexplained"
-        else:
-            verdict = "benign" if benign else "unrelated"
-        diagnoses = tuple(self._diagnosis(h, case) for h in shown)
-        failed = tuple(
-            LogLine(case.lines[f.last].number, _one_line(f.text) or _line_text(case, f.last)) for f in failures
-        )
-        return Report(
-            tool=ToolInfo("cudnn-triage", __version__, knowledge.digest),
-            verdict=verdict,
-            summary=_summary(verdict, diagnoses, benign, failed, unexplained, case),
-            diagnoses=diagnoses,
-            benign=benign,
-            unexplained=tuple(LogLine(case.lines[i].number, _line_text(case, i)) for i in unexplained),
-            failed=failed,
-            facts=tuple(FactItem(f.name, f.text, f.origin, f.line) for f in case.facts),
-            probes=probes,
-            input=InputInfo(
-                log.name,
-                len(log.raw),
-                log.raw.count(b"\n") + (not log.raw.endswith(b"\n") and bool(log.raw)),
-                log.encoding,
-            ),
-        )
-
-    def _benign(self, case: Case, hypotheses: list[Hypothesis]) -> tuple[BenignItem, ...]:
-        items: list[BenignItem] = []
-        for hypothesis in hypotheses:
-            cause = self.knowledge.causes[hypothesis.cause]
-            if cause["severity"] != "benign":
-                continue
-            seen: dict[str, list[Evidence]] = {}
-            for item in hypothesis.evidence:
-                if item.supports and item.occurrence:
-                    seen.setdefault(item.id, []).append(item)
-            for name, found in seen.items():
-                first = found[0].occurrence
-                if first:
-                    line = case.lines[first.first]
-                    text = _line_text(case, first.first)
-                    items.append(BenignItem(hypothesis.cause, name, line.number, text, cause["title"], len(found)))
-        return tuple(items)
-
-    def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
-        cause = self.knowledge.causes[hypothesis.cause]
-        rules = {o.rule for o in case.occurrences}
-        pointed = {e.cause for e in case.evidence if e.supports}
-        return Diagnosis(
-            cause=hypothesis.cause,
-            title=cause["title"],
-            family=cause["family"],
-            severity=cause["severity"],
-            confidence=round(hypothesis.probability, 4),
-            status="suspected",
-            explanation=cause["explanation"],
-            evidence=self._evidence_items(hypothesis, case),
-            fixes=self._fixes(cause["fixes"], case, rules | pointed),
-            dead_ends=tuple(DeadEnd(d["tried"], d["why"]) for d in cause["dead_ends"]),
-            references=tuple(Reference(r["title"], r["url"]) for r in cause["references"]),
-        )
-
-    def _fixes(self, fixes: list[dict[str, object]], case: Case, seen: set[str]) -> tuple[FixItem, ...]:
-        return ready(fixes, case.facts, seen.__contains__, self.knowledge)
-
-    def _evidence_items(self, hypothesis: Hypothesis, case: Case) -> tuple[EvidenceItem, ...]:
-        items: list[EvidenceItem] = []
-        done: set[tuple[str, bool]] = set()
-        for item in sorted(hypothesis.evidence, key=_importance):
-            if (item.id, item.supports) in done:
-                continue
-            done.add((item.id, item.supports))
-            if item.occurrence is None:
-                names = ", ".join(sorted({f"{f.name} = {f.text}" for f in case.facts if f.name in item.id}))
-                items.append(EvidenceItem("fact", item.id, "exact", item.origin, 0, 0, names, item.supports, item.why))
-                continue
-            line, column = case.lines[item.occurrence.first].place(item.occurrence.start)
-            o = item.occurrence
-            text = case.lines[o.first].text
-            length = (o.end if o.first == o.last else len(text)) - o.start
-            items.append(
-                EvidenceItem(
-                    "signature",
-                    item.id,
-                    o.match,
-                    "log",
-                    line,
-                    column,
-                    _line_text(case, o.first),
-                    item.supports,
-                    item.why,
-                    tuple(
-                        sorted(
-                            {
-                                case.lines[e.first].number
-                                for e, root in case.echoes.items()
-                                if root in (item.id, hypothesis.cause)
-                            }
-                        )
-                    ),
-                    o.start - (len(text) - len(text.lstrip())),
-                    max(length, 1),
-                )
-            )
-        return tuple(items)
-
-
-_STRENGTH = ("certain", "strong", "likely", "possible", "weak")
-
-
-def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
-    where = item.occurrence.first if item.occurrence else 1 << 30
-    return (not item.supports, item.standing == NOTICE, _STRENGTH.index(item.strength), where)
-
-
-def _one_line(text: str) -> str:
-    return text.strip().partition("\n")[0].strip()
-
-
-def _line_text(case: Case, index: int) -> str:
-    return case.lines[index].text.strip()
-
-
-def _summary(
-    verdict: Verdict,
-    diagnoses: tuple[Diagnosis, ...],
-    benign: tuple[BenignItem, ...],
-    failed: tuple[LogLine, ...],
-    unexplained: Sequence[int],
-    case: Case,
-) -> str:
-    if verdict == "empty":
-        return "The log is empty."
-    if verdict == "diagnosed":
-        best = diagnoses[0]
-        return f"{best.title} ({best.cause}, {best.confidence:.0%})"
-    if verdict == "benign":
-        return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
-    if verdict == "unrelated" and failed:
-        return f"No GPU cause found; the program failed at line {failed[-1].line}: {failed[-1].text}"
-    if verdict == "unrelated":
-        return "No GPU cause found, and no failure in the log."
-    first = case.lines[unexplained[0]]
-    return f"An error of this field that no rule explains, at line {first.number}: {first.text.strip()}"
+        hypotheses, none = rank(case.evidence, self.competing, self.knowledge.weights if weights is None else weights)
+        return self._writer.report(log, case, hypotheses, none, probes)
 
 
 @lru_cache(maxsize=4)
@@ -257,21 +70,27 @@ def shared(knowledge: Knowledge | None = None) -> Triager:
 
 
 def triage(
-    text: str | bytes, *, name: str = "<text>", knowledge: Knowledge | None = None, facts: Iterable[Fact] = ()
+    text: str | bytes,
+    *,
+    name: str = "<text>",
+    knowledge: Knowledge | None = None,
+    facts: Iterable[Fact] = (),
+    redact: bool = True,
 ) -> Report:
-    """Triage a log given as text or raw bytes.
+    """Triage a log given as text or as raw bytes (which may be compressed, an archive, in any encoding).
 
-    Pure: no files, no environment, no probes. ``facts`` are readings known beforehand. Safe to call from many threads; the
-    same input gives the same report. Raises nothing for any text; bytes of a broken archive raise reading.ReadError.
+    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are readings known beforehand.
+    Secrets are masked unless ``redact`` is false. Safe to call from many threads; the same input gives the same report.
+    Raises nothing for text; bytes of a broken archive or of an image raise reading.ReadError.
     """
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-    logs = read(data, name)
-    return shared(knowledge).triage(logs[0] if len(logs) == 1 else join(logs, name), facts)
+    log = read_text(text, name) if isinstance(text, str) else joined(read(bytes(text), name), name)
+    report = shared(knowledge).triage(log, facts)
+    return redacted(report) if redact else report
 
 
-def join(logs: Sequence[Log], name: str) -> Log:
-    """Several members of one archive, read as one log, in order."""
-    raw = b"\n".join(log.raw for log in logs)
-    return Log(
-        name=name, raw=raw, text="\n".join(log.text for log in logs), encoding=logs[0].encoding if logs else "utf-8"
-    )
+def joined(logs: Sequence[Log], name: str) -> Log:
+    """The members of an archive as one log, in order; lines and bytes are those of the joined text."""
+    if len(logs) == 1:
+        return logs[0]
+    text = "\n".join(log.text for log in logs)
+    return read_text(text, name)

@@ -11,11 +11,12 @@ from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .lines import Line
 from .matching import Occurrence
-from .structure import Failure, Structure
+from .structure import Failure, Role, Structure
 from .values import read, squeeze
 
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
+STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
@@ -32,6 +33,7 @@ class Evidence:
     occurrence: Occurrence | None = None
     standing: str = PLAIN  # failing: in the lines of a failure; notice: the program went on; plain: neither
     origin: Literal["log", "local"] = "log"
+    facts: tuple[Fact, ...] = ()  # that a condition was asked of
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ def weigh(
     for cause, rule in knowledge.causes.items():
         for item in rule["evidence"]:
             if holds(item["when"], facts, seen):
-                local = any(f.origin == "local" for name in _fact_names(item["when"]) for f in facts.get(name))
+                asked = tuple(fact for name in _fact_names(item["when"]) for fact in facts.find(name))
+                local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
                 evidence.append(
                     Evidence(
                         cause,
@@ -160,7 +163,8 @@ def weigh(
                         "fact",
                         item["text"],
                         item["why"],
-                        origin="local" if local else "log",
+                        origin=local,
+                        facts=asked,
                     )
                 )
     return tuple(evidence), echoes
@@ -238,13 +242,17 @@ def find_echoes(
     return echoes
 
 
+def _speaks(rule: dict[str, Any]) -> bool:
+    """Whether a rule says what a message means, and does not only read a version or a path off the line."""
+    return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
+
+
 def unexplained_lines(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, knowledge: Knowledge
 ) -> list[int]:
     """Lines that look like an error of this field and that no rule speaks of, each distinct text once."""
-    from .structure import Role
-
-    covered = {i for o in occurrences for i in range(o.first, o.last + 1)}
+    speaking = (o for o in occurrences if _speaks(knowledge.by_id[o.rule]))
+    covered = {i for o in speaking for i in range(o.first, o.last + 1)}
     out: list[int] = []
     texts: set[str] = set()
     for i, line in enumerate(lines):

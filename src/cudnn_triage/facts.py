@@ -49,6 +49,12 @@ class Facts:
             return self._parent.get(name)
         return found or []
 
+    def find(self, name: str) -> list[Fact]:
+        """All readings of ``name``, or of the fact whose attribute it is ('cudnn.loaded' for 'cudnn.loaded.major')."""
+        found = self.get(name)
+        stem = name.rpartition(".")[0]
+        return found if found or not stem else self.find(stem)
+
     def values(self, name: str) -> list[Value]:
         """The distinct values of ``name``; ``name`` may end in an attribute ('cudnn.loaded.major')."""
         facts = self.get(name)

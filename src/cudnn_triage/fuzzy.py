@@ -24,13 +24,14 @@ _WORD_LIKENESS = 74.0  # 0..100: a five-letter word with one wrong letter passes
 _TIE = 3.0  # matches of one line whose likeness is this near the best one's are all kept
 _SHARE = 0.3  # of a template's runs that must stand in the line for a closer look
 _OWN_SHARE = 0.5  # of a line's runs that must stand in a template of several lines
-_LOOKS = 4  # templates looked at more closely, per line
-_THRESHOLD = 86.0  # mean likeness (0..100) below which a match is rejected: measured by scripts/measure_fuzzy.py
+_LOOKS = 10  # templates looked at more closely, per line
+_THRESHOLD = 90.0  # mean likeness (0..100) below which a match is rejected: measured by scripts/measure_fuzzy.py
 _LONGEST = 1500  # squeezed letters of a line that are compared
 _MESSAGE_LINES = 6  # lines, and
 _MESSAGE = 700  # letters, that are read as one message
 _MOST_LINES = 2000  # distinct lines that are compared
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_NEGATIONS = frozenset(("no", "not", "without", "none", "cannot"))  # a word that turns a message into its opposite
 _CHOICE = re.compile(r"\{=([^}]*)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
 _NUMBER = re.compile(r"\d+")
@@ -82,6 +83,7 @@ class FuzzyMatcher:
     def find(self, stream: Stream, structure: Structure, exact: Sequence[Occurrence]) -> list[Occurrence]:
         """Fuzzy matches on the lines that no exact match covers, in log order."""
         covered = {i for o in exact if self._specific(o.rule) for i in range(o.first, o.last + 1)}
+        said = {(o.rule, i) for o in exact for i in range(o.first, o.last + 1)}
         found: list[Occurrence] = []
         texts: set[str] = set()
         for position, index in enumerate(stream.order):
@@ -98,7 +100,8 @@ class FuzzyMatcher:
             if len(texts) >= _MOST_LINES:
                 break
             texts.add(key)
-            found += self._in_lines(_following(position, stream, covered), stream)
+            likely = self._in_lines(_following(position, stream, covered), stream)
+            found += (o for o in likely if (o.rule, o.first) not in said)
         return found
 
     def _specific(self, name: str) -> bool:
@@ -164,6 +167,8 @@ class FuzzyMatcher:
         if any(all(squeeze(text) not in whole for text in options.split("|")) for options in choices):
             return False
         if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in self._telling[number]):
+            return False
+        if not _NEGATIONS.intersection(literal.lower().split()) <= set(text.lower().split()):
             return False
         there = {token.lower() for token in _TOKEN.findall(text)}
         for token in {t.lower() for t in _TOKEN.findall(literal)} - there:

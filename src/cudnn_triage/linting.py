@@ -73,9 +73,6 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
         )
     for signature in book.signatures.values():
         document = book.documents[signature.id]
-        for i, pointer in enumerate(signature.points_to):
-            if pointer.cause not in book.causes:
-                yield document.problem(f"$.points_to[{i}].cause", f"no cause {pointer.cause!r} in rules/causes")
         for field in ("symptom_of", "explains"):
             for i, name in enumerate(getattr(signature, field)):
                 if name not in known:
@@ -83,17 +80,12 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
     for codes in book.codes.values():
         document = book.documents[f"codes/{codes.library}"]
         for i, code in enumerate(codes.codes):
-            for j, pointer in enumerate(code.points_to):
-                if pointer.cause not in book.causes:
-                    yield document.problem(
-                        f"$.codes[{i}].points_to[{j}].cause", f"no cause {pointer.cause!r} in rules/causes"
-                    )
             for j, name in enumerate(code.symptom_of):
                 if name not in known:
                     yield document.problem(f"$.codes[{i}].symptom_of[{j}]", f"no signature, code or cause {name!r}")
     for cause in book.causes.values():
         for i, name in enumerate(cause.neighbours):
-            if name not in book.causes:
+            if name not in book.causes and name not in book.disabled:
                 yield book.documents[cause.id].problem(f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes")
 
 
@@ -194,7 +186,7 @@ def fixes_complete(book: Rulebook) -> Iterator[Problem]:
     """A fatal cause has a fix with a way to verify it, and says what does not help where people commonly err."""
     for cause in book.causes.values():
         document = book.documents[cause.id]
-        if cause.severity == "fatal" and cause.id != "not-gpu-related" and not cause.fixes:
+        if cause.severity == "fatal" and cause.family != "benign" and not cause.fixes:
             yield document.problem("$.fixes", "a fatal cause needs at least one fix")
         for i, fix in enumerate(cause.fixes):
             if not fix.verify:
@@ -260,4 +252,4 @@ def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:
 
 def _ids(book: Rulebook) -> set[str]:
     codes = {code.name for library in book.codes.values() for code in library.codes}
-    return book.signatures.keys() | book.causes.keys() | codes
+    return book.signatures.keys() | book.causes.keys() | codes | book.disabled

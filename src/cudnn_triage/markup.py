@@ -39,6 +39,7 @@ class Page:
         self._entities = "&" in text and _ENTITY.search(text) is not None
         self._tags = "<" in text and ">" in text and _TAG.search(text) is not None
         self._fences = "```" in text or "~~~" in text
+        self.marked = self._entities or self._tags or self._fences
 
     def lines(self, draft: Draft) -> list[Draft]:
         """What one line holds without the markup of the page it was copied from."""
@@ -56,7 +57,7 @@ class Margins:
     """Frames and margins that a program put around its text: rich, pip, pytest, loguru, PowerShell."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._frames = any(text.lstrip()[:1] in _FRAME_SIGNS for text in texts if text)
+        self._frames = any(text.lstrip()[:1] in _FRAME_SIGNS for text in texts if not text.isascii())
         self._pytest = any(text.startswith(("E   ", "E       ")) for text in texts)
         self._powershell = any("CategoryInfo" in text or "FullyQualifiedErrorId" in text for text in texts)
 

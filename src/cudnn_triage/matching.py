@@ -6,10 +6,12 @@ linear time; every hit looks at a window whose size the template bounds.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal
 
 import ahocorasick_rs
@@ -24,7 +26,8 @@ _QUIET = re2.Options()
 _QUIET.log_errors = False
 _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
-_SPACE = b" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
+_SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
+_SPACE = _SPACES.encode()
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
@@ -69,17 +72,19 @@ class Stream:
         self.order = sorted(range(len(self.lines)), key=lambda i: position[self.lines[i].rank])
 
     @cached_property
+    def _plain(self) -> list[str]:
+        """The lines in matching order, typographic quotes and spaces made plain (one character for one)."""
+        texts = (self.lines[i].text for i in self.order)
+        return [text if text.isascii() else text.translate(_PLAIN) for text in texts]
+
+    @cached_property
     def text(self) -> str:
-        """All lines, one after the other, typographic quotes and spaces made plain (one character for one)."""
-        return "\n".join(self.lines[i].text for i in self.order).translate(_PLAIN)
+        """All lines, one after the other."""
+        return "\n".join(self._plain)
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, at = [], 0
-        for i in self.order:
-            starts.append(at)
-            at += len(self.lines[i].text) + 1
-        return starts
+        return list(accumulate((len(text) + 1 for text in self._plain), initial=0))
 
     @cached_property
     def squeezed(self) -> bytes:
@@ -88,53 +93,35 @@ class Stream:
 
     @cached_property
     def _squeezed_starts(self) -> list[int]:
-        starts, at = [], 0
-        for i in self.order:
-            starts.append(at)
-            plain = self.lines[i].text.translate(_PLAIN)
-            at += len(plain.encode("utf-8", "replace").translate(None, _SPACE))
-        return starts
+        sizes = (len(text.encode("utf-8", "replace").translate(None, _SPACE)) for text in self._plain)
+        return list(accumulate(sizes, initial=0))
 
     def from_squeezed(self, offset: int) -> int:
         """The place in ``text`` of a place in ``squeezed``."""
+        # lines without text share their start with the next one; the hit is in the last of them, which has text
         row = bisect_right(self._squeezed_starts, offset) - 1
-        # several empty lines share a start; the hit is in the last of them, which is the one that has text
-        wanted = offset - self._squeezed_starts[row]
-        text = self.lines[self.order[row]].text.translate(_PLAIN)
-        if text.isascii() and len(text) < 200:
-            at = -1
-            while wanted >= 0:
-                at += 1
-                if at >= len(text):
-                    return self._starts[row] + len(text)
-                if not text[at].isspace():
-                    wanted -= 1
-            return self._starts[row] + at
-        places = self._places(row)
-        return self._starts[row] + (places[wanted] if wanted < len(places) else len(text))
+        return self._starts[row] + self._places(row)[offset - self._squeezed_starts[row]]
 
-    def _places(self, row: int) -> Sequence[int]:
-        if row not in self._place_cache:
-            text = self.lines[self.order[row]].text.translate(_PLAIN)
+    def _places(self, row: int) -> array[int]:
+        """For each byte of a squeezed line, the index of its character in the line."""
+        places = self._place_cache.get(row)
+        if places is None:
+            text = self._plain[row]
+            visible = ((i, char) for i, char in enumerate(text) if char not in _SPACES)
             if text.isascii():
-                places = [i for i, char in enumerate(text) if char not in " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"]
+                places = array("L", (i for i, _ in visible))
             else:
-                places = [
-                    i
-                    for i, char in enumerate(text)
-                    if char not in " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
-                    for _ in char.encode("utf-8", "replace")
-                ]
+                places = array("L", (i for i, char in visible for _ in char.encode("utf-8", "replace")))
             self._place_cache[row] = places
-        return self._place_cache[row]
+        return places
 
     @cached_property
-    def _place_cache(self) -> dict[int, list[int]]:
+    def _place_cache(self) -> dict[int, array[int]]:
         return {}
 
     def place(self, offset: int) -> tuple[int, int]:
         """(index of the cleaned line, index in its text) of a place in ``text``."""
-        row = bisect_right(self._starts, offset) - 1
+        row = min(bisect_right(self._starts, offset), len(self.order)) - 1
         line = self.order[row]
         return line, min(offset - self._starts[row], len(self.lines[line].text))
 

@@ -72,7 +72,6 @@ class Prefix:
     streams: bool = False  # different names must recur: a table has another name on each line
     time: bool = False  # a bare time: what a logger puts behind its own is the logger's
     all: int = 0  # lines that suffice where every line carries it
-    run: int = 1 << 60  # lines that suffice where they follow one another
 
 
 _RECURRING: tuple[Prefix, ...] = (
@@ -141,7 +140,7 @@ class Prefixes:
         at = 0
         ranks: list[str] = []
         level = ""
-        once = list(self._recurring)
+        once = self._recurring[:]
         if "\t" in text and (job := _GH.match(text)) is not None:
             at = job.end()
         for _ in range(8):
@@ -184,7 +183,7 @@ def _add(ranks: list[str], rank: str) -> None:
 
 
 def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
-    matches = total = run = longest = 0
+    matches = total = 0
     streams: Counter[str] = Counter()
     for text in texts:
         if not text or text.isspace():
@@ -192,19 +191,13 @@ def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
         total += 1
         match = prefix.pattern.match(text)
         if match is None or not match.end():
-            run = 0
             continue
         matches += 1
-        run += 1
-        longest = max(longest, run)
         if prefix.streams:
             streams[match["rank"]] += 1
-    if not matches:
+    least = prefix.all if prefix.all and matches == total else prefix.least
+    if not matches or matches < prefix.share * total or matches < least:
         return False
-    if longest < prefix.run:
-        least = prefix.all if prefix.all and matches == total else prefix.least
-        if matches < prefix.share * total or matches < least:
-            return False
     # every stream speaks more than once, as a rule; a list or table has another name on each line
     return not prefix.streams or matches >= 2.5 * len(streams) or (matches >= 2 * len(streams) and len(streams) <= 2)
 

@@ -17,6 +17,7 @@ DEFAULTS: dict[str, float] = {
     "failing": 1.0,  # factor for messages in the lines of a failure
     "plain": 0.9,  # factor for messages elsewhere
     "notice": 0.6,  # factor for messages that the program survived
+    "fuzzy": 0.85,  # factor for messages recognised by likeness only
     "again": 0.3,  # factor for each further piece of evidence
     "none": 1.0,  # log-odds that no cause of the list is behind the log
     "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration
@@ -72,7 +73,9 @@ def score(items: list[Evidence], numbers: Mapping[str, float]) -> float:
     best: dict[object, float] = {}
     against: dict[str, float] = {}
     for item in items:
-        value = numbers[item.strength] * (numbers[item.standing] if item.kind == "signature" else 1.0)
+        value = numbers[item.strength]
+        if item.occurrence:
+            value *= numbers[item.standing] * (numbers["fuzzy"] if item.occurrence.match == "fuzzy" else 1.0)
         if not item.supports:
             against[item.id] = max(against.get(item.id, 0.0), value)
             continue

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from .containers import ReadError, unpack
 from .encodings import decode
-from .records import Piece, extract
+from .records import Pieces, extract
 
-__all__ = ["Log", "ReadError", "read", "read_path"]
+__all__ = ["Log", "ReadError", "read", "read_path", "read_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,24 @@ class Log:
     text: str
     encoding: str
     bom: int = 0  # bytes before the text: the byte-order mark
-    pieces: tuple[Piece, ...] = ()
+    pieces: Pieces | None = None
 
 
 def read(data: bytes, name: str = "<stdin>") -> list[Log]:
     """The logs in ``data``, whatever it is: usually one, for an archive one for each text file in it.
 
-    Raises ReadError where no text can be had: damaged or oversized archives, images, a missing decompressor.
+    Raises ReadError where no text can be had: damaged or oversized archives, images, a missing decompressor, a notebook
+    without outputs.
     """
-    return [_log(member, raw) for member, raw in unpack(data, name)]
+    members = unpack(data, name)
+    logs: list[Log] = []
+    for member, raw in members:
+        try:
+            logs.append(_log(member, raw))
+        except ReadError:  # in an archive, the other files count
+            if member == members[-1][0] and not logs:
+                raise
+    return logs
 
 
 def read_path(path: str | Path) -> list[Log]:
@@ -48,9 +57,14 @@ def read_path(path: str | Path) -> list[Log]:
     return read(data, str(path))
 
 
+def read_text(text: str, name: str = "<text>") -> Log:
+    """The log in a text that was decoded elsewhere; JSON lines and notebooks in it are recognised. Raises nothing."""
+    return _log(name, text.encode("utf-8", "replace"))
+
+
 def _log(name: str, raw: bytes) -> Log:
     text, encoding, bom = decode(raw)
-    if (found := extract(text, encoding, bom)) is not None:
+    if (found := extract(text, encoding, bom, name)) is not None:
         inner, pieces = found
         return Log(name, raw, inner, encoding, bom, pieces)
     return Log(name, raw, text, encoding, bom)

@@ -39,12 +39,14 @@ _EXCEPTION = re.compile(
 )
 _WRITTEN_NEWLINE = re.compile(r"(?<!\\)\\n")
 _LONG = 200
+SHORTEST = 60
+"""Of the lines that can hold several."""
 
 
 def spread(draft: Draft) -> list[Draft]:
     """The lines that were pasted or written as one, split where a new line unmistakably begins."""
     text = draft.text
-    if len(text) < 60:
+    if len(text) < SHORTEST:
         return [draft]
     cuts: dict[int, int] = {}  # where a line begins: how far it is indented (-1: leave it as it is)
     skip: list[tuple[int, int]] = []
@@ -85,7 +87,7 @@ def spread(draft: Draft) -> list[Draft]:
 def _records(text: str) -> bool:
     """Whether another absl record may stand behind the one that the line begins with, if any."""
     first = len("2020-08-08 19:17:16.746067: I")
-    return (
+    return text.find(": ", first) > 0 and (
         text.find(": I ", first) > 0
         or text.find(": W ", first) > 0
         or text.find(": E ", first) > 0

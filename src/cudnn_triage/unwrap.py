@@ -78,7 +78,7 @@ def complete(drafts: list[Draft]) -> list[Draft]:
 
 def rejoin(drafts: list[Draft]) -> list[Draft]:
     """Join lines that were wrapped at one width, where the log as a whole shows that they were."""
-    lengths = Counter(draft.width for draft in drafts)
+    lengths = Counter([draft.wide + len(draft.text) for draft in drafts])
     width = max(lengths, default=0)
     if not _LEAST_WIDTH <= width <= _GREATEST_WIDTH:
         return drafts
@@ -170,10 +170,13 @@ def _full(draft: Draft, width: int) -> bool:
 
 def _filled(before: Draft, after: str, width: int) -> bool:
     """Whether the next line's first word would not have fitted on this one."""
-    if before.width < _SHORTEST or not after or _RULE.search(before.text, max(len(before.text) - 4, 0)):
+    filled = before.wide + len(before.text)
+    if filled < _SHORTEST or not after or filled + len(after) < width:
         return False
     word = after.find(" ", 0, width)
-    return before.width + 1 + (word if word >= 0 else min(len(after), width)) > width
+    if filled + 1 + (word if word >= 0 else min(len(after), width)) <= width:
+        return False
+    return not _RULE.search(before.text, max(len(before.text) - 4, 0))
 
 
 def _carried(drafts: list[Draft], width: int, begins: _Beginnings) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d{1,9}")
 _RELEASE = re.compile(r"v?((\d+(?:\.\d+)*)[\w.+-]*)", re.ASCII | re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"([\d.,]+)\s*([kmgt]?)(?:i?b|ib|bytes?)?$", re.IGNORECASE | re.ASCII)
@@ -74,24 +74,30 @@ def _tuple_version(text: str) -> Version | None:
 
 def cudnn_number(text: str) -> Version | None:
     """CUDNN_VERSION: 1000*major + 100*minor + patch up to 8, 10000*major + 100*minor + patch since 9 (cudnn_version.h)."""
-    number = int(text)
+    number = _integer(text)
+    if number is None or number < 1000:
+        return None
     if number >= 90000:
         return _dotted(number // 10000, number // 100 % 100, number % 100)
-    return _dotted(number // 1000, number // 100 % 10, number % 100) if number >= 1000 else None
+    return _dotted(number // 1000, number // 100 % 10, number % 100)
 
 
 def cuda_number(text: str) -> Version | None:
     """CUDA_VERSION: 1000*major + 10*minor (cuda.h)."""
-    number = int(text)
-    return _dotted(number // 1000, number // 10 % 100) if number >= 1000 else None
+    number = _integer(text)
+    if number is None or number < 1000:
+        return None
+    return _dotted(number // 1000, number // 10 % 100)
 
 
 def nccl_number(text: str) -> Version | None:
     """NCCL_VERSION_CODE: 1000*major + 100*minor + patch up to 2.8, 10000*major + 100*minor + patch since (nccl.h)."""
-    number = int(text)
+    number = _integer(text)
+    if number is None or number < 1000:
+        return None
     if number >= 10000:
         return _dotted(number // 10000, number // 100 % 100, number % 100)
-    return _dotted(number // 1000, number // 100 % 10, number % 100) if number >= 1000 else None
+    return _dotted(number // 1000, number // 100 % 10, number % 100)
 
 
 def capability(text: str) -> Version | None:

@@ -17,6 +17,7 @@ class Labelled:
     gold: tuple[str, ...]
     acceptable: tuple[str, ...]
     group: str
+    blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
 
 
 def read_folder(folder: Path) -> list[Labelled]:
@@ -38,7 +39,9 @@ def read_folder(folder: Path) -> list[Labelled]:
             raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
         name = str(path.relative_to(folder).with_suffix("").as_posix())
         acceptable = data.get("acceptable") or []
-        found.append(Labelled(name, log, tuple(data["gold"]), tuple(acceptable), path.parent.name))
+        blind = data.get("blind") or {}
+        said = blind.get("said", "") if isinstance(blind, dict) else ""
+        found.append(Labelled(name, log, tuple(data["gold"]), tuple(acceptable), path.parent.name, said))
     if not found:
         raise Problem(str(folder), 0, "", "no labelled logs (*.yaml) here")
     return found

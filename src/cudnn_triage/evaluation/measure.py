@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..engine import Triager
+from ..cleaning import clean
+from ..engine import Triager, joined
 from ..evidence import Case
-from ..reading import Log, read
+from ..reading import Log, read, read_text
 from .fitting import Drawn, fit, folds
 from .labelled import Labelled
 from .metrics import Answer, answer, off_field_cause
@@ -16,12 +17,11 @@ Change = Callable[[str], str]
 
 def examine(triager: Triager, labelled: Sequence[Labelled], change: Change | None = None) -> list[tuple[Log, Case]]:
     """What each log says, before ranking; ``change`` is done to its text first."""
-    from ..cleaning import clean
-
     out: list[tuple[Log, Case]] = []
     for item in labelled:
-        data = change(item.log.decode("utf-8", "replace")).encode() if change else item.log
-        log = read(data, item.id)[0]
+        log = joined(read(item.log, item.id), item.id)
+        if change:
+            log = read_text(change(log.text), item.id)
         out.append((log, triager.examine(clean(log))))
     return out
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ..values import Soname, Value, squeeze
+from .cache import compiled
 
 Data = dict[str, Any]
 COMPILED = "knowledge.json"
@@ -79,16 +78,6 @@ def source_rules() -> Path | None:
     return folder if (folder / "signatures").is_dir() else None
 
 
-def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
-    """A hash of the names and contents of all files of these folders: the identity of a knowledge base."""
-    total = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob(pattern)):
-            total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            total.update(path.read_bytes())
-    return total.hexdigest()[:12]
-
-
 def compile_folders(folders: Sequence[Path]) -> Data:
     """Compile rule folders. Raises KnowledgeError that lists every problem with file, line and field."""
     from . import compiling, rulebook
@@ -100,30 +89,15 @@ def compile_folders(folders: Sequence[Path]) -> Data:
     return data
 
 
-def _cache_file(digest: str) -> Path:
-    from .. import __version__
-
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "cudnn-triage" / f"{__version__}-{digest}.json"
-
-
-def _cached(folders: Sequence[Path]) -> Data:
-    """Compile ``folders``, or take the result of an earlier run over the same contents and code."""
-    code = digest([Path(__file__).parent], "*.py")
-    file = _cache_file(f"{digest(folders)}-{code}")
-    try:
-        data: Data = json.loads(file.read_bytes())
-        return data
-    except (OSError, ValueError):
-        data = compile_folders(folders)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8") as out:
-            json.dump(data, out)
-        os.replace(out.name, file)
-    except OSError:
-        pass  # a read-only home only costs the time to compile again
-    return data
+@contextmanager
+def shipped_rules() -> Iterator[Path]:
+    """The folder of the shipped rules: of the source tree, or the copy that the package carries."""
+    tree = source_rules()
+    if tree is not None:
+        yield tree
+    else:
+        with resources.as_file(resources.files("cudnn_triage").joinpath("rules")) as folder:
+            yield folder
 
 
 @lru_cache(maxsize=8)
@@ -132,12 +106,7 @@ def load(extra: tuple[Path, ...] = ()) -> Knowledge:
 
     Raises KnowledgeError, with every problem's file, line and field, where a rule cannot be used.
     """
-    packaged = resources.files("cudnn_triage").joinpath(COMPILED)
-    tree = source_rules()
-    if tree is not None:
-        return Knowledge(_cached((tree, *extra)))
-    if not extra:
-        return Knowledge(json.loads(packaged.read_bytes()))
-    shipped = resources.files("cudnn_triage").joinpath("rules")
-    with resources.as_file(shipped) as folder:
-        return Knowledge(_cached((folder, *extra)))
+    if not extra and source_rules() is None:
+        return Knowledge(json.loads(resources.files("cudnn_triage").joinpath(COMPILED).read_bytes()))
+    with shipped_rules() as shipped:
+        return Knowledge(compiled((shipped, *extra), compile_folders))

@@ -13,8 +13,6 @@ from .yamlfile import Document, Problem
 
 Data = dict[str, Any]
 
-STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
-
 
 def compile_rulebook(book: Rulebook) -> Data:
     """Compile all rules. What cannot be compiled is left out and added to ``book.problems``."""
@@ -57,6 +55,12 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
     for i, pointer in enumerate(pointers):
         if bool(pointer.strength) == bool(pointer.against):
             book.problems.append(document.problem(f"{path}[{i}]", "needs either 'strength' or 'against'"))
+            continue
+        if pointer.cause not in book.causes:
+            if pointer.cause not in book.disabled:
+                book.problems.append(
+                    document.problem(f"{path}[{i}].cause", f"no cause {pointer.cause!r} in rules/causes")
+                )
             continue
         out.append(
             {

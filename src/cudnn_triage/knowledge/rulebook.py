@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from . import schema
-from .base import digest
+from .cache import digest
 from .yamlfile import Document, Problem, load
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ class Rulebook:
     weights: dict[str, float] = field(default_factory=dict)
     documents: dict[str, Document] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    disabled: set[str] = field(default_factory=set)
     digest: str = ""
 
 
@@ -37,7 +38,7 @@ def read(folders: Iterable[Path]) -> Rulebook:
     book = Rulebook(digest=digest(folders))
     for folder in folders:
         mine: set[str] = set()
-        for path in sorted(folder.rglob("*.yaml")):
+        for path in sorted(folder.rglob("*.y*ml")):
             try:
                 _read_file(path, folder, book, mine)
             except Problem as problem:
@@ -45,8 +46,20 @@ def read(folders: Iterable[Path]) -> Rulebook:
     return book
 
 
+def _disable(document: Document, book: Rulebook) -> None:
+    """Take out the signatures and causes that a folder's disabled.yaml lists."""
+    if not isinstance(document.data, list):
+        raise document.problem("$", "expected a list of ids")
+    for i, name in enumerate(document.data):
+        if book.signatures.pop(name, None) is None and book.causes.pop(name, None) is None:
+            raise document.problem(f"$[{i}]", f"no signature or cause {name!r} to disable")
+        book.disabled.add(name)
+
+
 def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None:
     shown = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+    if path.suffix != ".yaml":
+        raise Problem(shown, 0, "", "rule files end in .yaml")
     kind = path.relative_to(folder).parts[0]
     document = load(path, shown)
     if kind == "signatures":
@@ -72,14 +85,23 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
         book.field_words += area.field_words
         book.error_words += area.error_words
         book.documents[shown] = document
-    elif shown.endswith("/weights.yaml"):
+    elif kind == "disabled.yaml":
+        _disable(document, book)
+    elif kind == "weights.yaml":
+        if not isinstance(document.data, dict):
+            raise document.problem("$", "expected a map from name to number")
         for name, text in document.data.items():
             try:
                 book.weights[name] = float(text)
             except (TypeError, ValueError):
                 raise document.problem(f"$.{name}", f"expected a number, got {text!r}") from None
     else:
-        raise Problem(shown, 0, "", "rule files live in signatures/, causes/, codes/, compat/ or facts/")
+        raise Problem(
+            shown,
+            0,
+            "",
+            "rule files live in signatures/, causes/, codes/, compat/ or facts/; beside them weights.yaml, disabled.yaml",
+        )
 
 
 def _keep(

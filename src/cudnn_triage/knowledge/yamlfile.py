@@ -11,14 +11,15 @@ import yaml
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True)
 class Problem(Exception):
     """Something wrong with a rule file: where it is, what is wrong, what was expected."""
 
-    file: str
-    line: int
-    field: str
-    message: str
+    def __init__(self, file: str, line: int, field: str, message: str) -> None:
+        super().__init__(file, line, field, message)
+        self.file = file
+        self.line = line
+        self.field = field
+        self.message = message
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file

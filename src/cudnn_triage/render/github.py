@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..report import Report
-from .plain import headline, visible
+from .plain import cut, headline, visible, visible_lines
 
 _LEVEL = {"diagnosed": "error", "unexplained": "warning", "unrelated": "notice", "benign": "notice", "empty": "notice"}
+_LONGEST = 300  # characters of a log line
 
 
 def annotation(report: Report) -> str:
@@ -17,7 +18,7 @@ def annotation(report: Report) -> str:
             message += [f"Fix: {diagnosis.fixes[0].title}", *diagnosis.fixes[0].commands]
         where = next((e for e in diagnosis.evidence if e.line), None)
         if where:
-            message.append(f"Line {where.line} of {report.input.name}: {visible(where.text)[:300]}")
+            message.append(f"Line {where.line} of {visible(report.input.name)}: {cut(where.text, _LONGEST)}")
         level = "error" if diagnosis.severity == "fatal" else "warning"
         title = f"{diagnosis.cause} ({diagnosis.confidence:.0%}, {diagnosis.status})"
         return f"::{level} title={_property(title)}::{_data(chr(10).join(message))}\n"
@@ -25,8 +26,7 @@ def annotation(report: Report) -> str:
 
 
 def _data(text: str) -> str:
-    text = "\n".join(visible(line) for line in text.split("\n"))
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

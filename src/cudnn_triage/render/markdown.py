@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import SAFETY, percent, visible
+from .plain import SAFETY, cut, percent, visible
 
 _WIDTH = 300  # characters of a log line that a comment shows
 _LISTED = 10
@@ -14,6 +14,11 @@ _LISTED = 10
 def to_markdown(report: Report) -> str:
     """Markdown that nothing in the log can break out of: no mention, link, HTML or fence of its own."""
     return "\n".join(_parts(report)).rstrip() + "\n"
+
+
+def heading(name: str) -> str:
+    """The heading over one of several reports: the log's name, which may be any text, as code."""
+    return f"### {code(cut(name, _WIDTH))}\n\n"
 
 
 def _parts(report: Report) -> Iterator[str]:
@@ -75,18 +80,16 @@ def _fix(number: int, fix: FixItem) -> Iterator[str]:
     applies = f" ({fix.applies})" if fix.applies else ""
     yield f"**Fix {number}: {fix.title}**{applies}: {SAFETY[fix.safety]}. {fix.why}\n"
     if fix.commands:
-        yield fenced(fix.commands, "sh", cut=False)
+        yield fenced(fix.commands, "sh", whole=True)
     yield from (f"To complete the command, find out: {code(need)}\n" for need in fix.missing)
     if fix.verify:
         yield "Check:\n"
-        yield fenced(fix.verify, "sh", cut=False)
+        yield fenced(fix.verify, "sh", whole=True)
 
 
-def fenced(lines: Iterable[str], language: str = "", *, cut: bool = True) -> str:
-    """A code fence longer than any run of back-ticks in it."""
-    rows = [visible(row) for line in lines for row in (line.splitlines() or [""])]
-    if cut:
-        rows = [row if len(row) <= _WIDTH else row[: _WIDTH - 1] + "…" for row in rows]
+def fenced(lines: Iterable[str], language: str = "", *, whole: bool = False) -> str:
+    """A code fence longer than any run of back-ticks in it; long rows are cut unless they are wanted ``whole``."""
+    rows = [visible(row) if whole else cut(row, _WIDTH) for line in lines for row in (line.splitlines() or [""])]
     fence = "`" * max(3, 1 + max((_longest_run(row) for row in rows), default=0))
     return "\n".join([f"{fence}{language or 'text'}", *rows, fence, ""])
 

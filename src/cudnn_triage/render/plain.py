@@ -1,10 +1,10 @@
-"""What all renderings share: safe text, excerpts of log lines around their evidence, headings in words."""
+"""What all renderings share: safe text, the answer in one line, words for safety and probability."""
 
 from __future__ import annotations
 
 import unicodedata
 
-from ..report import Diagnosis, EvidenceItem, Report
+from ..report import Diagnosis, Report
 
 SAFETY = {
     "inspect": "only looks",
@@ -12,33 +12,31 @@ SAFETY = {
     "destructive": "removes or overwrites something",
 }
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
+_BLANK = "\t\n\r\u2028\u2029"
+_HEADLINE = 300
 
 
 def visible(text: str) -> str:
-    """``text`` on one line without control, format or unassigned characters: nothing that styles or reorders a terminal."""
+    """``text`` on one line, character for character, without control, format or unassigned ones: nothing that styles or
+    reorders a terminal."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if unicodedata.category(c) not in _INVISIBLE else " " if c in "\t\n\r" else "�" for c in text)
+    return "".join(" " if c in _BLANK else "�" if unicodedata.category(c) in _INVISIBLE else c for c in text)
 
 
-def excerpt(item: EvidenceItem, width: int, ellipsis: str = "…") -> tuple[str, int, int]:
-    """(text, start, length): the evidence's line cut to ``width`` around its evidence, and where that stands in it."""
-    text = visible(item.text)
-    start, length = min(item.offset, max(len(text) - 1, 0)), max(item.length, 1)
-    if len(text) <= width:
-        return text, start, min(length, len(text) - start)
-    room = width - 2 * len(ellipsis)
-    begin = max(0, min(start - room // 6, len(text) - room))
-    cut = text[begin : begin + room]
-    head = ellipsis if begin else ""
-    tail = ellipsis if begin + room < len(text) else ""
-    start = max(start - begin, 0) + len(head)
-    return head + cut + tail, start, max(1, min(length, len(head) + len(cut) - start))
+def visible_lines(text: str) -> str:
+    """The same of each line of ``text``."""
+    return "\n".join(visible(line) for line in text.split("\n"))
+
+
+def cut(text: str, most: int) -> str:
+    """``text`` made visible, and cut to ``most`` characters."""
+    return visible(text) if len(text) <= most else visible(text[: most - 1]) + "…"
 
 
 def headline(report: Report) -> str:
     """The answer, in one line."""
-    return visible(report.summary)
+    return cut(report.summary, _HEADLINE)
 
 
 def percent(diagnosis: Diagnosis) -> str:

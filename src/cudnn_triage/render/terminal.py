@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import IO
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.cells import cell_len, get_character_cell_size, set_cell_size
+from rich.console import Console, detect_legacy_windows
 from rich.text import Text
 
-from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import excerpt, headline, percent, visible
+from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
+from .plain import headline, percent, visible, visible_lines
 
+NARROWEST = 40
 _VERDICT_STYLE = {
     "diagnosed": "bold red",
     "benign": "bold green",
@@ -22,152 +24,231 @@ _VERDICT_STYLE = {
 _SAFETY_STYLE = {"inspect": "green", "reversible": "cyan", "destructive": "bold red"}
 _EVIDENCE_SHOWN = 3
 _LISTED = 5
+_CLOSE = 0.2  # another cause this probable is named beside the first
+
+
+class Sheet(io.StringIO):
+    """A text buffer that rich takes for the stream that it stands for, so that a report is made whole and written once."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        super().__init__()
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The encoding of the stream."""
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        """Whether the stream is a terminal."""
+        return self._stream.isatty()
 
 
 def console(stream: IO[str], width: int | None, color: bool | None) -> Console:
-    """A console that treats all text as text: no markup, no emoji, no highlighting; plain letters where the stream has no Unicode."""
+    """A console that treats all text as text: no markup, no emoji, no highlighting."""
     return Console(
         file=stream,
         width=width,
         no_color=color is False,
         force_terminal=True if color else None,
-        color_system="auto" if color is not False else None,
+        color_system=None if color is False or detect_legacy_windows() else "auto",
+        legacy_windows=False,
         markup=False,
         emoji=False,
         highlight=False,
-        safe_box=True,
     )
 
 
 def print_report(report: Report, out: Console, *, verbose: bool = False) -> None:
     """Print a report."""
-    unicode = (out.encoding or "ascii").lower().startswith("utf")
-    for block in _blocks(report, max(out.width, 40), unicode, verbose):
-        out.print(block, soft_wrap=isinstance(block, Text) and block.no_wrap is True)
+    for row in _Page(report, out, verbose).rows():
+        row.rstrip()
+        out.print(row, soft_wrap=True)
 
 
-def _blocks(report: Report, width: int, unicode: bool, verbose: bool) -> Iterator[Text | Padding]:
-    if report.diagnoses:
-        best, *others = report.diagnoses
-        yield Text.assemble((visible(best.title), "bold red"))
-        yield Text.assemble((f"{best.cause}", "bold"), f"  {percent(best)} likely, {best.status}")
-        yield Text()
-        yield from _evidence(report, best, width, unicode, verbose)
-        yield Text(best.explanation + "\n")
-        yield from _fixes(best)
-        yield from _dead_ends(best)
-        if others:
-            yield Text("Also possible", style="bold")
-            for other in others:
-                yield _indented(Text.assemble(f"{percent(other):>4}  ", (other.cause, "bold"), f"  {other.title}"), 2)
+def print_name(name: str, out: Console) -> None:
+    """Print the name of a log over its report: any text, on one row."""
+    page = _Page(None, out, verbose=False)
+    out.print(Text(page.cut(name, page.width), style="bold"), soft_wrap=True)
+
+
+class _Page:
+    """The rows of one report, laid out for one console."""
+
+    def __init__(self, report: Report | None, out: Console, verbose: bool) -> None:
+        self.out = out
+        self.width = max(out.width, NARROWEST)
+        self.encoding = out.encoding or "ascii"
+        self.ellipsis = "…" if self.shown("…") == "…" else "..."
+        self.verbose = verbose
+        self.name = self.shown(visible(report.input.name)) if report else ""
+        self.report = report
+
+    def shown(self, text: str) -> str:
+        """``text`` as this console can show it, character for character; its lines stay."""
+        return visible_lines(text).encode(self.encoding, "replace").decode(self.encoding, "replace")
+
+    def cut(self, text: str, room: int) -> str:
+        """``text`` on one row of at most ``room`` columns."""
+        text = self.shown(visible(text[: 2 * room + 1]))
+        if cell_len(text) <= room:
+            return text
+        return set_cell_size(text, room - len(self.ellipsis)).rstrip() + self.ellipsis
+
+    def wrapped(self, text: Text | str, lead: str = "") -> Iterator[Text]:
+        """``text`` wrapped at words behind ``lead``; further rows begin below its first."""
+        whole = text if isinstance(text, Text) else Text(self.shown(text))
+        for number, row in enumerate(whole.wrap(self.out, self.width - len(lead))):
+            yield Text.assemble(" " * len(lead) if number else lead, row)
+
+    def rows(self) -> Iterator[Text]:
+        """All rows of the report."""
+        report = self.report
+        if report is None:
+            return
+        if report.diagnoses:
+            yield from self._diagnosed(report.diagnoses)
+        else:
+            yield Text(self.cut(headline(report), self.width), style=_VERDICT_STYLE[report.verdict])
+            if report.failed and report.verdict != "benign":
+                yield Text()
+                yield from self._listing("Where it failed", report.failed[-_LISTED:])
             yield Text()
-        yield from _references(best)
-    else:
-        yield Text(headline(report), style=_VERDICT_STYLE[report.verdict])
-        if report.failed and report.verdict != "benign":
-            yield Text("\nWhere it failed", style="bold")
-            for failure in report.failed[-_LISTED:]:
-                yield _log_line(failure.line, failure.text, width, unicode)
+        if report.unexplained:
+            lines = report.unexplained if self.verbose else report.unexplained[:_LISTED]
+            yield from self._listing(f"Not explained by any rule ({len(report.unexplained)})", lines)
+            yield Text()
+        if report.benign:
+            shown = report.benign if self.verbose else report.benign[:_LISTED]
+            yield Text("Harmless, ignore", style="bold")
+            for item in shown:
+                times = f" ({item.count} times)" if item.count > 1 else ""
+                yield from self.wrapped(item.why, f"  line {item.line}{times}: ")
+            if rest := len(report.benign) - len(shown):
+                yield Text(f"  and {rest} more (--verbose shows all)")
+
+    def _diagnosed(self, diagnoses: tuple[Diagnosis, ...]) -> Iterator[Text]:
+        best, *others = diagnoses
+        yield from self.wrapped(Text(self.shown(best.title), "bold red"))
+        likely = f"  {percent(best)} likely, {best.status}"
+        close = [f"{o.cause} {percent(o)}" for o in others if o.confidence >= _CLOSE]
+        next_best = f"; or {', '.join(close)}" if close else ""
+        yield from self.wrapped(Text.assemble((self.shown(best.cause), "bold"), likely, self.shown(next_best)))
         yield Text()
-    if report.unexplained:
-        yield Text(f"Not explained by any rule ({len(report.unexplained)})", style="bold")
-        for line in report.unexplained if verbose else report.unexplained[:_LISTED]:
-            yield _log_line(line.line, line.text, width, unicode)
+        yield from self._evidence(best)
+        yield from self.wrapped(best.explanation)
         yield Text()
-    if report.benign:
-        shown = report.benign if verbose else report.benign[:_LISTED]
-        rest = len(report.benign) - len(shown)
-        yield Text("Harmless, ignore", style="bold")
-        for item in shown:
-            times = f" ({item.count} times)" if item.count > 1 else ""
-            yield _indented(Text(f"line {item.line}{times}: {item.why}"), 2)
-        if rest:
-            yield Text(f"  and {rest} more (--verbose shows all)")
+        for number, fix in enumerate(best.fixes, 1):
+            which = f" {number}" if len(best.fixes) > 1 else ""
+            safety = (f" [{fix.safety}]", _SAFETY_STYLE[fix.safety])
+            title = (f": {self.shown(fix.title)}", "bold green")
+            yield from self.wrapped(Text.assemble((f"Fix{which}", "bold green"), safety, title))
+            yield from self._fix(fix)
+        if best.dead_ends:
+            yield Text("What does not help", style="bold")
+            for dead in best.dead_ends:
+                yield from self.wrapped(f"{dead.tried}: {dead.why}", "  - ")
+            yield Text()
+        if others:
+            yield Text("Also possible (more: cudnn-triage explain NAME)", style="bold")
+            for other in others:
+                text = Text.assemble((self.shown(other.cause), "bold"), f"  {self.shown(other.title)}")
+                yield from self.wrapped(text, f"  {percent(other):>4}  ")
+            yield Text()
+        if best.references:
+            yield Text("Read more", style="bold")
+            for reference in best.references:
+                name, url = self.shown(reference.title), self.shown(reference.url)
+                if cell_len(name) + len(url) + 4 <= self.width:
+                    yield Text(f"  {name}: {url}")
+                else:
+                    yield from self.wrapped(name + ":", "  ")
+                    yield Text(f"    {url}")
+            yield Text()
 
+    def _evidence(self, best: Diagnosis) -> Iterator[Text]:
+        placed = [e for e in best.evidence if e.column]
+        for item in placed if self.verbose else [e for e in placed if e.supports][:_EVIDENCE_SHOWN] or placed[:1]:
+            yield from self._in_place(item)
+            yield Text()
+        facts = [e for e in best.evidence if not e.column]
+        facts = facts if self.verbose else [e for e in facts if e.supports][:_EVIDENCE_SHOWN]
+        for item in facts:
+            value = "; ".join(filter(None, [item.text, f"line {item.line}" if item.line else ""]))
+            yield from self.wrapped(_reason(item) + (f" ({value})" if value else ""), "  = ")
+        if facts:
+            yield Text()
 
-def _evidence(report: Report, best: Diagnosis, width: int, unicode: bool, verbose: bool) -> Iterator[Text | Padding]:
-    placed = [e for e in best.evidence if e.line]
-    shown = placed if verbose else [e for e in placed if e.supports][:_EVIDENCE_SHOWN] or placed[:1]
-    for item in shown:
-        yield from _one_evidence(report, item, width, unicode)
-    facts = [e for e in best.evidence if not e.line]
-    for item in facts if verbose else [e for e in facts if e.supports][:_EVIDENCE_SHOWN]:
-        sign = "" if item.supports else "against: "
-        value = f" ({visible(item.text)})" if item.text else ""
-        yield _indented(Text(f"= {sign}{item.why}{value}"), 2)
-    if facts:
+    def _in_place(self, item: EvidenceItem) -> Iterator[Text]:
+        number = str(item.line)
+        gutter = " " * len(number)
+        place = f":{item.line}:{item.column}"
+        name = self.name
+        if cell_len(name) + len(place) + len(gutter) + 4 > self.width:  # the end of a path says most
+            name = _last_cells(name, self.width - len(place) - len(gutter) - 4 - len(self.ellipsis), self.ellipsis)
+        yield Text.assemble(f"{gutter}--> ", (name + place, "cyan"))
+        text, start, length = self.excerpt(item, self.width - len(number) - 3)
+        yield Text.assemble((f"{number} | ", "blue"), text)
+        yield Text.assemble((f"{gutter} | ", "blue"), " " * start, ("^" * length, "bold red"))
+        approximately = " (approximately)" if item.match == "fuzzy" else ""
+        yield from self.wrapped(_reason(item) + approximately, f"{gutter} = ")
+        if item.echoes:
+            places = ", ".join(map(str, item.echoes[:8])) + (", ..." if len(item.echoes) > 8 else "")
+            many = "s" if len(item.echoes) > 1 else ""
+            verb = "follow" if many else "follows"
+            yield from self.wrapped(f"the error{many} at line {places} only {verb} from it", f"{gutter} = ")
+
+    def excerpt(self, item: EvidenceItem, room: int) -> tuple[str, int, int]:
+        """The evidence's line cut to ``room`` columns around it, and the columns where the evidence begins and how many it is."""
+        start = min(item.offset, max(len(item.text) - 1, 0))
+        first = max(start - 2 * room, 0)
+        text = self.shown(visible(item.text[first : start + 2 * room]))
+        start -= first
+        begin, head, tail = 0, "", ""
+        if first or len(item.text) > first + len(text) or cell_len(text) > room:
+            inner = room - 2 * len(self.ellipsis)
+            before = max(inner // 6, inner - cell_len(text[start:]))
+            begin = start
+            while begin and (before := before - get_character_cell_size(text[begin - 1])) >= 0:
+                begin -= 1
+            rest = text[begin:]
+            if first or begin:
+                head = self.ellipsis
+            if cell_len(rest) > inner or first + len(text) < len(item.text):
+                tail = self.ellipsis
+            text = set_cell_size(rest, inner) if cell_len(rest) > inner else rest
+        at = len(head) + cell_len(text[: start - begin])
+        length = cell_len(text[start - begin : start - begin + max(item.length, 1)])
+        return head + text.rstrip() + tail, at, max(1, min(length, room - len(tail) - at))
+
+    def _fix(self, fix: FixItem) -> Iterator[Text]:
+        if fix.applies:
+            yield from self.wrapped(fix.applies, "  for: ")
+        for command in fix.commands:
+            for number, line in enumerate(command.splitlines()):
+                prompt = "    " if number or line.lstrip().startswith("#") else "  $ "
+                yield Text.assemble(prompt, (self.shown(visible(line)), "bold"))
+        for need in fix.missing:
+            yield from self.wrapped(Text(self.shown(need), "yellow"), "  to fill in: ")
+        yield from self.wrapped(fix.why, "  why: ")
+        for check in fix.verify:
+            for number, line in enumerate(check.splitlines()):
+                yield Text(("         " if number else "  check: ") + self.shown(visible(line)))
         yield Text()
 
-
-def _one_evidence(report: Report, item: EvidenceItem, width: int, unicode: bool) -> Iterator[Text | Padding]:
-    number = str(item.line)
-    gutter = " " * len(number)
-    ellipsis = "…" if unicode else "..."
-    text, start, length = excerpt(item, width - len(number) - 4, ellipsis)
-    yield _row(Text.assemble(f"{gutter}--> ", (f"{visible(report.input.name)}:{item.line}:{item.column}", "cyan")))
-    yield _row(Text.assemble((f"{number} | ", "blue"), text))
-    carets = "^" * max(1, min(length, width - len(number) - 3 - start))
-    yield _row(Text.assemble((f"{gutter} | ", "blue"), " " * start, (carets, "bold red")))
-    extra = " (approximately)" if item.match == "fuzzy" else ""
-    sign = "" if item.supports else "against: "
-    yield _indented(Text(f"= {sign}{item.why}{extra}"), len(number) + 1)
-    if item.echoes:
-        places = ", ".join(map(str, item.echoes[:8])) + (", ..." if len(item.echoes) > 8 else "")
-        yield _indented(Text(f"= the errors at line {places} only follow from it"), len(number) + 1)
-    yield Text()
+    def _listing(self, title: str, lines: tuple[LogLine, ...]) -> Iterator[Text]:
+        yield Text(title, style="bold")
+        for line in lines:
+            number = str(line.line)
+            yield Text.assemble("  ", (f"{number} | ", "blue"), self.cut(line.text, self.width - len(number) - 5))
 
 
-def _fixes(best: Diagnosis) -> Iterator[Text | Padding]:
-    for number, fix in enumerate(best.fixes, 1):
-        applies = f"  ({fix.applies})" if fix.applies else ""
-        heading = f"Fix {number}: {fix.title}" if len(best.fixes) > 1 else f"Fix: {fix.title}"
-        yield Text.assemble((heading, "bold green"), f"{applies}  ", (f"[{fix.safety}]", _SAFETY_STYLE[fix.safety]))
-        yield from _commands(fix)
+def _reason(item: EvidenceItem) -> str:
+    return item.why if item.supports else f"against: {item.why}"
 
 
-def _commands(fix: FixItem) -> Iterator[Text | Padding]:
-    for command in fix.commands:
-        for i, line in enumerate(command.splitlines()):
-            yield _row(Text.assemble("  $ " if i == 0 else "    ", (visible(line), "bold")))
-    yield _indented(Text(fix.why), 2)
-    for need in fix.missing:
-        yield _indented(Text(f"To complete the command, find out: {need}", style="yellow"), 2)
-    for check in fix.verify:
-        lines = check.splitlines()
-        yield _row(Text(f"  check: {visible(lines[0])}"))
-        for line in lines[1:]:
-            yield _row(Text(f"         {visible(line)}"))
-    yield Text()
-
-
-def _dead_ends(best: Diagnosis) -> Iterator[Text | Padding]:
-    if best.dead_ends:
-        yield Text("What does not help", style="bold")
-        for dead in best.dead_ends:
-            yield _indented(Text(f"- {dead.tried}: {dead.why}"), 2)
-        yield Text()
-
-
-def _references(best: Diagnosis) -> Iterator[Text | Padding]:
-    if best.references:
-        yield Text("Read more", style="bold")
-        for reference in best.references:
-            yield _row(Text(f"  {reference.title}: {reference.url}"))
-        yield Text()
-
-
-def _row(text: Text) -> Text:
-    text.no_wrap = True
-    return text
-
-
-def _indented(text: Text, by: int) -> Padding:
-    return Padding(text, (0, 0, 0, by), expand=False)
-
-
-def _log_line(number: int, text: str, width: int, unicode: bool) -> Text:
-    room = width - len(str(number)) - 5
-    shown = visible(text)
-    if len(shown) > room:
-        shown = shown[: room - 3] + ("…" if unicode else "...")
-    return _row(Text.assemble("  ", (f"{number} | ", "blue"), shown))
+def _last_cells(text: str, room: int, ellipsis: str) -> str:
+    begin = len(text)
+    while begin and (room := room - get_character_cell_size(text[begin - 1])) >= 0:
+        begin -= 1
+    return ellipsis + text[begin:]

@@ -1,0 +1,75 @@
+"""The user's cache of compiled rules, keyed by the contents of the rules and of the code that compiles them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+_KEPT = 6  # compiled knowledge bases; older ones are removed
+_CODE = Path(__file__).parent
+
+
+def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
+    """A hash of the names and contents of all files of these folders: the identity of a knowledge base."""
+    total = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob(pattern)):
+            total.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+            try:
+                total.update(path.read_bytes())
+            except OSError:
+                continue  # a dangling link; reading the rules reports it
+    return total.hexdigest()[:12]
+
+
+def folder() -> Path | None:
+    """The cache folder of the user, or None where there is no home to keep one in."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    if not base:
+        home = os.path.expanduser("~")
+        if not os.path.isabs(home):
+            return None
+        base = os.path.join(home, ".cache")
+    return Path(base) / "cudnn-triage"
+
+
+def compiled(folders: Sequence[Path], compile_rules: Callable[[Sequence[Path]], dict[str, Any]]) -> dict[str, Any]:
+    """The rules of ``folders``, compiled now or by an earlier run over the same contents. What compiling raises, raises."""
+    cache = folder()
+    if cache is None:
+        return compile_rules(folders)
+    code = hashlib.sha256(f"{digest([_CODE], '*.py')}{digest([_CODE.parent], 'values.py')}".encode()).hexdigest()[:12]
+    file = cache / f"{digest(folders)}-{code}.json"
+    found = _load(file)
+    if found is None:
+        found = compile_rules(folders)
+        _store(file, found)
+    return found
+
+
+def _load(file: Path) -> dict[str, Any] | None:
+    try:
+        data = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) and "rules" in data else None
+
+
+def _store(file: Path, data: dict[str, Any]) -> None:
+    """Write whole or not at all; a read-only home only costs the time to compile again."""
+    text = json.dumps(data)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8") as out:
+            out.write(text)
+        os.replace(out.name, file)
+        old = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]
+        for path in old:
+            path.unlink(missing_ok=True)
+    except OSError:
+        return

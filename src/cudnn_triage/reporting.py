@@ -1,0 +1,204 @@
+"""From ranked hypotheses to the report: the verdict, the answer in one line, evidence in place, fixes ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import __version__
+from .evidence import NOTICE, STRENGTHS, Case, Evidence, unexplained_lines
+from .fixes import ready
+from .knowledge.base import Knowledge
+from .ranking import Hypothesis
+from .reading import Log
+from .report import (
+    BenignItem,
+    DeadEnd,
+    Diagnosis,
+    EvidenceItem,
+    FactItem,
+    InputInfo,
+    LogLine,
+    ProbeItem,
+    Reference,
+    Report,
+    ToolInfo,
+    Verdict,
+)
+from .structure import Failure
+
+_SHOWN = 0.001  # hypotheses less probable than this are left out
+_MOST = 5
+_CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
+_LONGEST = 2000  # characters of a line that a report holds
+_BEFORE = 400  # characters of a longer line that are kept before the evidence
+_SUMMARY = 300
+_UNEXPLAINED = 100
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes reports with one knowledge base."""
+
+    knowledge: Knowledge
+    competing: frozenset[str]
+    off_field: frozenset[str]  # causes that stand for 'this is not about the GPU'
+
+    def report(
+        self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, probes: tuple[ProbeItem, ...]
+    ) -> Report:
+        """The report on ``log``; ``none`` is the probability that no cause of the list is behind it."""
+        rivals = [h for h in hypotheses if h.cause in self.competing]
+        of_the_field = sum(h.probability for h in rivals if h.cause not in self.off_field)
+        unrelated = bool(rivals) and rivals[0].cause in self.off_field and rivals[0].probability > none
+        unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
+        failures = [f for f in case.structure.failures if not f.caught]
+        benign = self._benign(case, hypotheses)
+        verdict: Verdict
+        if not any(line.text.strip() for line in case.lines):
+            verdict = "empty"
+        elif not unrelated and of_the_field > _CREDIBLE:
+            verdict = "diagnosed"
+        elif not unrelated and _puzzling(unexplained, failures, benign):
+            verdict = "unexplained"
+        else:
+            verdict = "benign" if benign and not failures else "unrelated"
+        shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.off_field][:_MOST]
+        diagnoses = tuple(self._diagnosis(h, case) for h in shown) if verdict == "diagnosed" else ()
+        failed = tuple(
+            LogLine(case.lines[f.last].number, _failure_text(f.text) or _text(case, f.last)) for f in failures
+        )
+        left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
+        return Report(
+            tool=ToolInfo("cudnn-triage", __version__, self.knowledge.digest),
+            verdict=verdict,
+            summary=_shortened(_summary(verdict, diagnoses, benign, failed, left), _SUMMARY),
+            diagnoses=diagnoses,
+            benign=benign,
+            unexplained=left,
+            failed=failed,
+            facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in case.facts),
+            probes=probes,
+            input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
+        )
+
+    def _benign(self, case: Case, hypotheses: Sequence[Hypothesis]) -> tuple[BenignItem, ...]:
+        items: list[BenignItem] = []
+        for hypothesis in hypotheses:
+            cause = self.knowledge.causes[hypothesis.cause]
+            if cause["severity"] != "benign":
+                continue
+            seen: dict[str, list[Evidence]] = {}
+            for item in hypothesis.evidence:
+                if item.supports and item.occurrence:
+                    seen.setdefault(item.id, []).append(item)
+            for name, found in seen.items():
+                first = found[0].occurrence
+                if first:
+                    number, text = case.lines[first.first].number, _text(case, first.first)
+                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], len(found)))
+        return tuple(items)
+
+    def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
+        cause = self.knowledge.causes[hypothesis.cause]
+        seen = frozenset({o.rule for o in case.occurrences} | {e.cause for e in case.evidence if e.supports})
+        return Diagnosis(
+            cause=hypothesis.cause,
+            title=cause["title"],
+            family=cause["family"],
+            severity=cause["severity"],
+            confidence=round(hypothesis.probability, 4),
+            status="suspected",
+            explanation=cause["explanation"],
+            evidence=_evidence(hypothesis, case),
+            fixes=ready(cause["fixes"], case.facts, seen.__contains__, self.knowledge),
+            dead_ends=tuple(DeadEnd(d["tried"], d["why"]) for d in cause["dead_ends"]),
+            references=tuple(Reference(r["title"], r["url"]) for r in cause["references"]),
+        )
+
+
+def _puzzling(unexplained: Sequence[int], failures: Sequence[Failure], benign: Sequence[BenignItem]) -> bool:
+    """Whether what no rule explains is the point of the log: it stands in a failure, or there is nothing else to say."""
+    if failures:
+        return any(f.first <= i <= f.last for f in failures for i in unexplained)
+    return bool(unexplained) and not benign
+
+
+def _evidence(hypothesis: Hypothesis, case: Case) -> tuple[EvidenceItem, ...]:
+    """What speaks for and against a hypothesis, each message or condition once, the weightiest first."""
+    kept: dict[tuple[str, bool], Evidence] = {}
+    for item in sorted(hypothesis.evidence, key=_importance):
+        kept.setdefault((item.id, item.supports), item)
+    return tuple(
+        _message(item, hypothesis.cause, case) if item.occurrence else _condition(item) for item in kept.values()
+    )
+
+
+def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
+    where = item.occurrence.first if item.occurrence else 1 << 30
+    return (not item.supports, item.standing == NOTICE, STRENGTHS.index(item.strength), where)
+
+
+def _condition(item: Evidence) -> EvidenceItem:
+    facts = _shortened(", ".join(f"{f.name} = {f.text}" for f in item.facts), _LONGEST)
+    line = next((f.line for f in item.facts if f.line), 0)
+    return EvidenceItem("fact", item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
+
+
+def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
+    found = item.occurrence
+    assert found is not None
+    line = case.lines[found.first]
+    number, column = line.place(found.start)
+    end = found.end if found.first == found.last else len(line.text)
+    begin = found.start - _BEFORE if len(line.text) > _LONGEST and found.start > _BEFORE else 0
+    begin += len(line.text[begin:]) - len(line.text[begin:].lstrip())
+    text = line.text[begin : begin + _LONGEST].rstrip()
+    offset = min(max(found.start - begin, 0), max(len(text) - 1, 0))
+    length = max(1, min(end, begin + len(text)) - max(found.start, begin))
+    echoes = {case.lines[e.first].number for e, root in case.echoes.items() if root in (item.id, cause)}
+    return EvidenceItem(
+        "signature", item.id, found.match, "log", number, column, text, item.supports, item.why,
+        tuple(sorted(echoes)), offset, length,
+    )  # fmt: skip
+
+
+def _summary(
+    verdict: Verdict,
+    diagnoses: tuple[Diagnosis, ...],
+    benign: tuple[BenignItem, ...],
+    failed: tuple[LogLine, ...],
+    unexplained: tuple[LogLine, ...],
+) -> str:
+    if verdict == "empty":
+        return "The log is empty."
+    if verdict == "diagnosed":
+        best = diagnoses[0]
+        return f"{best.title} ({best.cause}, {best.confidence:.0%})"
+    if verdict == "benign":
+        return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
+    if verdict == "unrelated" and failed:
+        return f"No GPU cause found; the program failed at line {failed[-1].line}: {failed[-1].text}"
+    if verdict == "unrelated":
+        return "No GPU cause found, and no failure in the log."
+    first = unexplained[0]
+    return f"An error of this field that no rule explains, at line {first.line}: {first.text}"
+
+
+def _failure_text(text: str) -> str:
+    return _shortened(text.strip().partition("\n")[0].strip(), _LONGEST)
+
+
+def _text(case: Case, index: int) -> str:
+    return _shortened(case.lines[index].text.strip(), _LONGEST)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _line_count(log: Log) -> int:
+    """Lines of the log as read; of one taken out of JSON, the lines of the file."""
+    if log.pieces:
+        return len(log.raw.splitlines())
+    return log.text.count("\n") + (not log.text.endswith("\n") and bool(log.text))

@@ -1,0 +1,180 @@
+"""``cudnn-triage explain``: causes, messages, statuses and numbers, and what is near when nothing of that name is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Rules
+from cudnn_triage.cli import main
+from cudnn_triage.explain import Unknown, explain
+from cudnn_triage.knowledge import rulebook
+from cudnn_triage.knowledge.base import Knowledge, load
+
+ROOT = Path(__file__).resolve().parents[1]
+
+CODES = """
+library: {library}
+title: codes
+source: tests
+read: 2026-11-20
+codes:
+  - name: {name}
+    number: '{number}'
+    meaning: {meaning}
+    points_to: [{{cause: no-cheese, strength: strong, when: frob.version < 3, why: old frobs}}]
+"""
+
+
+@pytest.fixture
+def knowledge(rules: Rules) -> Knowledge:
+    rules.facts(frob__version="version")
+    rules.cause(
+        "no-cheese",
+        severity="fatal",
+        more="tells_apart: The fridge is empty.\nneighbours: [no-milk]\n"
+        "fixes:\n  - {title: Buy cheese, safety: reversible, applies: shops, commands: [buy cheese], verify: [ls fridge], "
+        "why: it is needed, source: s, read: 2026-11-20}\n"
+        "dead_ends: [{tried: Waiting, why: cheese does not come by itself}]\n"
+        "references: [{title: On cheese, url: 'https://cheese.example/', read: 2026-11-20}]",
+    )
+    rules.cause("no-milk")
+    rules.points("out-of-cheese", "the frob is out of cheese", "no-cheese", "certain", more="symptom_of: [no-milk]")
+    rules.signature(
+        "cheese-there", "the frob has cheese again", more="points_to: [{cause: no-cheese, against: strong, why: full}]"
+    )
+    rules.file("codes/frob.yaml", CODES.format(library="frob", name="FROB_EMPTY", number="7", meaning="It is empty."))
+    rules.file("codes/xid.yaml", CODES.format(library="xid", name="Xid 7", number="7", meaning="The card says so."))
+    return rules.knowledge()
+
+
+def test_a_cause_is_told_with_fixes_checks_dead_ends_messages_and_neighbours(knowledge: Knowledge) -> None:
+    page = explain("no-cheese", knowledge)
+    assert page.splitlines()[:2] == ["no-cheese: Cause no-cheese", "family library, fatal"]
+    for told in (
+        "Because of no-cheese.",
+        "What tells it from others: The fridge is empty.",
+        "Fix 1: Buy cheese (shops) [reversible]",
+        "  $ buy cheese",
+        "  check: ls fridge",
+        "  - Waiting: cheese does not come by itself",
+        "  certain   out-of-cheese: Message out-of-cheese",
+        "Neighbours: no-milk",
+        "On cheese: https://cheese.example/",
+    ):
+        assert told in page
+    assert "cheese-there" not in page  # it speaks against the cause
+
+
+def test_a_cause_without_the_optional_parts_has_no_empty_headings(knowledge: Knowledge) -> None:
+    assert explain("no-milk", knowledge).splitlines() == [
+        "no-milk: Cause no-milk",
+        "family library, fatal",
+        "",
+        "Because of no-milk.",
+    ]
+
+
+def test_a_signature_is_told_with_its_wording_and_what_it_points_to(knowledge: Knowledge) -> None:
+    page = explain("out-of-cheese", knowledge)
+    assert page.startswith("out-of-cheese: Message out-of-cheese\n")
+    assert "Printed as:\n  the frob is out of cheese" in page
+    assert "  certain   no-cheese: Cause no-cheese" in page
+    assert "Only an echo when one of these is there: no-milk" in page
+    assert "against strong    no-cheese: Cause no-cheese (full)" in explain("cheese-there", knowledge)
+
+
+@pytest.mark.parametrize("asked", ["FROB_EMPTY", "frob_empty", "  FROB_EMPTY\n"])
+def test_a_status_name_in_any_case(knowledge: Knowledge, asked: str) -> None:
+    page = explain(asked, knowledge)
+    assert page.startswith("FROB_EMPTY: It is empty.")
+    assert "  strong    no-cheese: Cause no-cheese (old frobs)" in page
+
+
+@pytest.mark.parametrize("asked", ["7", "0x7", "0X7", "error 7"])
+def test_a_number_is_told_for_every_library_that_has_it(knowledge: Knowledge, asked: str) -> None:
+    page = explain(asked, knowledge)
+    assert "FROB_EMPTY: It is empty." in page
+    assert "Xid 7: The card says so." in page
+
+
+@pytest.mark.parametrize("asked", ["Xid 7", "xid 7", "XID 0x7", "xid7"])
+def test_an_xid_is_not_taken_for_the_number_of_another_library(knowledge: Knowledge, asked: str) -> None:
+    page = explain(asked, knowledge)
+    assert "The card says so." in page
+    assert "FROB_EMPTY" not in page
+
+
+def test_an_unknown_name_tells_what_is_spelt_nearly_like_it(knowledge: Knowledge) -> None:
+    with pytest.raises(Unknown) as error:
+        explain("no-chese", knowledge)
+    assert error.value.close[0] == "no-cheese"
+    with pytest.raises(Unknown) as error:
+        explain("FROB_EMTY", knowledge)
+    assert error.value.close == ["FROB_EMPTY"]
+
+
+@pytest.mark.parametrize("asked", ["", " ", "Xid", "8", "0x", "-7", "rm -rf"])
+def test_what_means_nothing_is_unknown_and_not_an_error(knowledge: Knowledge, asked: str) -> None:
+    with pytest.raises(Unknown):
+        explain(asked, knowledge)
+
+
+# ---- the shipped knowledge
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Knowledge:
+    return load()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("700", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        ("700", "cudaErrorIllegalAddress"),
+        ("0x1", "CUDNN_STATUS_NOT_INITIALIZED"),
+        ("Xid 79", "fell off the bus"),
+        ("xid79", "fell off the bus"),
+        ("CUDNN_STATUS_NOT_INITIALIZED", "Points to:"),
+        ("cudaErrorNoKernelImageForDevice", "gpu-arch-unsupported"),
+        ("cudnn-not-found", "What does not help:"),
+    ],
+)
+def test_what_people_ask_for(shipped: Knowledge, asked: str, told: str) -> None:
+    assert told in explain(asked, shipped)
+
+
+@pytest.mark.xfail(strict=True, reason="lower-case ids that are less near keep the status name out")
+def test_a_mistyped_status_name_suggests_the_status(shipped: Knowledge) -> None:
+    with pytest.raises(Unknown) as error:
+        explain("CUDNN_STATUS_NOT_INITIALISED", shipped)
+    assert "CUDNN_STATUS_NOT_INITIALIZED" in error.value.close
+
+
+def test_every_cause_every_message_and_every_code_explains(shipped: Knowledge) -> None:
+    for name, cause in shipped.causes.items():
+        assert explain(name, shipped).startswith(f"{name}: {cause['title']}\n")
+    for rule in shipped.rules:
+        if not rule["id"].endswith(("-numbered", "-worded")):
+            assert rule["title"] in explain(rule["id"], shipped)
+
+
+def test_every_number_of_every_library_explains(shipped: Knowledge) -> None:
+    book = rulebook.read([ROOT / "rules"])
+    assert len(book.codes) > 10
+    for library, codes in book.codes.items():
+        for code in codes.codes:
+            for number in (code.number, *code.numbers.values()):
+                if number and not number.startswith("-"):
+                    assert f"{library} {number}".lower() in explain(number, shipped), code.name
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "Xid", "79"]) == 0
+    assert capsys.readouterr().out.startswith("Xid 79: ")
+    assert main(["explain", "cudnn-version-mismach"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "nothing is known of 'cudnn-version-mismach'; nearest: cudnn-version-mismatch" in told.err

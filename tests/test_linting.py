@@ -1,0 +1,745 @@
+"""The rule linter: each mistake is named by file, line and field; and the shipped rules have none."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cudnn_triage.cli import main
+from cudnn_triage.knowledge import rulebook
+from cudnn_triage.knowledge.base import Knowledge, KnowledgeError, compile_folders
+from cudnn_triage.knowledge.rulebook import Rulebook
+from cudnn_triage.knowledge.templates import HOLES
+from cudnn_triage.knowledge.yamlfile import Problem, load
+from cudnn_triage.linting import STRUCTURE_FACTS, lint, only_examples
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SIGNATURE = """\
+id: frob-old
+title: The frob is too old
+templates:
+  - 'the frob is version {frob.version:version} but cheese needs newer'
+points_to:
+  - cause: old-frob
+    strength: likely
+    when: frob.version < 3
+  - cause: no-cheese
+    against: weak
+symptom_of: [no-cheese]
+explains: [frob-gone]
+examples:
+  - 'E frob.c:1] the frob is version 1.2 but cheese needs newer'
+near_misses:
+  - 'the frob is version 1.2 and all is well'
+source: frob.c
+read: 2026-11-20
+"""
+GONE = """\
+id: frob-gone
+title: There is no frob
+templates:
+  - 'the frob went away'
+points_to:
+  - cause: no-cheese
+    strength: certain
+examples:
+  - 'fatal: the frob went away'
+near_misses:
+  - 'the frob came back'
+source: frob.c
+read: 2026-11-20
+"""
+CAUSE = """\
+id: old-frob
+title: The frob is old
+family: library
+severity: fatal
+explanation: Old frobs do not take cheese.
+neighbours: [no-cheese]
+evidence:
+  - when: frob.version.major < 2 and seen(frob-old)
+    strength: weak
+    why: it is very old
+fixes:
+  - title: Buy a new one
+    safety: reversible
+    when: known(frob.version)
+    commands: ['buy frob>{frob.version}']
+    verify: ['frob --version']
+    why: new ones take cheese
+    source: frob.c
+    read: 2026-11-20
+"""
+NO_CHEESE = """\
+id: no-cheese
+title: There is no cheese
+family: library
+severity: fatal
+explanation: The fridge is empty.
+fixes:
+  - title: Buy cheese
+    safety: reversible
+    commands: [buy cheese]
+    verify: [ls fridge]
+    why: cheese is needed
+    source: fridge.c
+    read: 2026-11-20
+"""
+CODES = """\
+library: frob
+title: frob codes
+numbered:
+  - 'frob failure {:code(frob)}:'
+source: frob.h
+read: 2026-11-20
+codes:
+  - name: FROB_OLD
+    number: 3
+    meaning: the frob is old
+    points_to: [{cause: old-frob, strength: possible}]
+    symptom_of: [no-cheese]
+"""
+TABLE = """\
+table: frobs
+title: frobs and their cheese
+key: frob.version
+match: minor
+gives: {cheese: cheese.version}
+rows:
+  - {key: '1.0', cheese: '2.0', source: frob.h, read: 2026-11-20}
+  - {key: '1.1', cheese: '2.1', source: frob.h, read: 2026-11-20}
+"""
+FACTS = """\
+area: test
+facts:
+  frob.version: {type: version, title: frob version}
+  cheese.version: {type: version, title: cheese version}
+field_words: [frob]
+error_words: [error]
+"""
+FILES = {
+    "signatures/frob/frob-old.yaml": SIGNATURE,
+    "signatures/frob/frob-gone.yaml": GONE,
+    "causes/library/old-frob.yaml": CAUSE,
+    "causes/library/no-cheese.yaml": NO_CHEESE,
+    "codes/frob.yaml": CODES,
+    "compat/frobs.yaml": TABLE,
+    "facts/test.yaml": FACTS,
+}
+OLD, GONE_FILE, CAUSE_FILE = list(FILES)[:3]
+CODES_FILE, TABLE_FILE, FACTS_FILE = list(FILES)[4:]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small folder of rules in which nothing is wrong."""
+    root = tmp_path / "rules"
+    for name, text in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root
+
+
+def change(folder: Path, name: str, old: str, new: str) -> Path:
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{old!r} must stand once in {name}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+def line_of(path: Path, text: str) -> int:
+    """The last line on which ``text`` stands."""
+    return max(i for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if text in line)
+
+
+def test_rules_without_mistakes_have_no_problems(folder: Path) -> None:
+    assert lint([folder]) == []
+
+
+# (file, what stands there, what is put in its place, a text on the line to be named, field, words of the message)
+MISTAKES = {
+    "duplicate-key": (OLD, "source: frob.c", "source: a\nsource: b", "source: b", "source", "twice"),
+    "duplicate-key-deep": (
+        OLD,
+        "strength: likely",
+        "strength: likely\n    strength: weak",
+        "strength: weak",
+        "points_to[0].strength",
+        "twice",
+    ),
+    "anchor": (OLD, "id: frob-old", "id: &name frob-old", "&name", "", "anchors and aliases are not allowed"),
+    "alias": (OLD, "source: frob.c", "source: *name", "*name", "", "anchors and aliases are not allowed"),
+    "not-yaml": (OLD, "title: The", "title: [The", "templates:", "", "not valid YAML"),
+    "not-utf8": (OLD, "read: 2026-11-20", "read: \udcff", "", "", "cannot be read"),
+    "list-as-key": (OLD, "explains: [frob-gone]", "? [a, b]\n: c", "? [a, b]", "$", "a key must be a plain word"),
+    "unknown-field": (OLD, "title: The", "titel: x\ntitle: The", "id: frob-old", "", "unknown field `titel`"),
+    "unknown-field-deep": (CAUSE_FILE, "safety:", "danger: x\n    safety:", "- title: Buy", "fixes[0]", "`danger`"),
+    "missing-field": (OLD, "source: frob.c\n", "", "id: frob-old", "", "missing required field `source`"),
+    "missing-field-deep": (
+        CAUSE_FILE,
+        "    verify: ['frob --version']\n",
+        "",
+        "- title: Buy",
+        "fixes[0]",
+        "missing required field `verify`",
+    ),
+    "wrong-word": (OLD, "strength: likely", "strength: huge", "strength: huge", "points_to[0].strength", "huge"),
+    "wrong-word-of-cause": (CAUSE_FILE, "severity: fatal", "severity: grave", "severity: grave", "severity", "grave"),
+    "wrong-shape": (OLD, "symptom_of: [no-cheese]", "symptom_of: x", "symptom_of: x", "symptom_of", "array"),
+    "wrong-date": (OLD, "read: 2026-11-20", "read: today", "read: today", "read", "20"),
+    "wrong-id-form": (OLD, "id: frob-old", "id: Frob_Old", "id: Frob_Old", "id", "matching regex"),
+    "empty-title": (OLD, "title: The frob is too old", "title: ''", "title: ''", "title", "length >= 1"),
+    "id-not-file-name": (OLD, "id: frob-old", "id: frob-aged", "id: frob-aged", "id", "'frob-old'"),
+    "family-not-folder": (CAUSE_FILE, "family: library", "family: driver", "family: driver", "family", "'library'"),
+    "unknown-cause": (OLD, "cause: old-frob", "cause: rusty", "cause: rusty", "points_to[0].cause", "no cause 'rusty'"),
+    "unknown-cause-of-code": (
+        CODES_FILE,
+        "cause: old-frob",
+        "cause: rusty",
+        "cause: rusty",
+        "codes[0].points_to[0].cause",
+        "no cause 'rusty'",
+    ),
+    "unknown-symptom": (OLD, "symptom_of: [no-cheese]", "symptom_of: [rust]", "[rust]", "symptom_of[0]", "'rust'"),
+    "unknown-symptom-of-code": (
+        CODES_FILE,
+        "symptom_of: [no-cheese]",
+        "symptom_of: [rust]",
+        "[rust]",
+        "codes[0].symptom_of[0]",
+        "'rust'",
+    ),
+    "unknown-explained": (OLD, "explains: [frob-gone]", "explains: [rust]", "[rust]", "explains[0]", "'rust'"),
+    "unknown-neighbour": (CAUSE_FILE, "neighbours: [no-cheese]", "neighbours: [x]", "[x]", "neighbours[0]", "'x'"),
+    "unknown-seen": (
+        OLD,
+        "when: frob.version < 3",
+        "when: seen(rust)",
+        "seen(rust)",
+        "points_to[0].when",
+        "no such signature, code or cause",
+    ),
+    "unknown-seen-of-evidence": (
+        CAUSE_FILE,
+        "seen(frob-old)",
+        "seen(rust)",
+        "seen(rust)",
+        "evidence[0].when",
+        "seen(rust)",
+    ),
+    "undeclared-fact-in-hole": (
+        OLD,
+        "templates:",
+        "templates:\n  - 'and {frob.age:int} years'",
+        "frob.age",
+        "templates[0]",
+        "'frob.age' is not declared",
+    ),
+    "undeclared-fact-in-condition": (
+        OLD,
+        "when: frob.version < 3",
+        "when: frob.age < 3",
+        "frob.age",
+        "points_to[0].when",
+        "'frob.age' is not declared",
+    ),
+    "undeclared-attribute": (
+        CAUSE_FILE,
+        "frob.version.major < 2",
+        "frob.version.mayor < 2",
+        "mayor",
+        "evidence[0].when",
+        "'frob.version.mayor' is not declared",
+    ),
+    "undeclared-fact-of-fix": (
+        CAUSE_FILE,
+        "when: known(frob.version)",
+        "when: known(frob.age)",
+        "frob.age",
+        "fixes[0].when",
+        "'frob.age' is not declared",
+    ),
+    "undeclared-fact-set": (
+        OLD,
+        "symptom_of:",
+        "sets: {frob.age: 3}\nsymptom_of:",
+        "sets:",
+        "sets.frob.age",
+        "'frob.age' is not declared",
+    ),
+    "strength-and-against": (
+        OLD,
+        "strength: likely",
+        "strength: likely\n    against: weak",
+        "cause: old-frob",
+        "points_to[0]",
+        "either 'strength' or 'against'",
+    ),
+    "neither-strength-nor-against": (
+        OLD,
+        "    against: weak\n",
+        "",
+        "cause: no-cheese",
+        "points_to[1]",
+        "either 'strength' or 'against'",
+    ),
+    "evidence-strength-and-against": (
+        CAUSE_FILE,
+        "strength: weak",
+        "strength: weak\n    against: weak",
+        "- when: frob.version.major",
+        "evidence[0]",
+        "either 'strength' or 'against'",
+    ),
+    "template-broken": (
+        OLD,
+        "templates:",
+        "templates:\n  - 'the frob {oops'",
+        "{oops",
+        "templates[0]",
+        "column 10",
+    ),
+    "template-unknown-hole": (
+        OLD,
+        "templates:",
+        "templates:\n  - 'the frob is {:colour} again'",
+        "colour",
+        "templates[0]",
+        "unknown hole type 'colour'",
+    ),
+    "template-holes-touch": (
+        OLD,
+        "templates:",
+        "templates:\n  - 'the frob is {:int}{:version}'",
+        "{:int}",
+        "templates[0]",
+        "two holes need text",
+    ),
+    "template-too-short": (
+        OLD,
+        "templates:",
+        "templates:\n  - 'cheese {:any}'",
+        "cheese {:any}",
+        "templates[0]",
+        "only 6 letters",
+    ),
+    "numbered-broken": (
+        CODES_FILE,
+        "{:code(frob)}",
+        "{:code}",
+        "{:code}",
+        "numbered[0]",
+        "a code hole names its library",
+    ),
+    "condition-broken": (OLD, "frob.version < 3", "frob.version <", "when:", "points_to[0].when", "column"),
+    "evidence-condition-broken": (CAUSE_FILE, "and seen(", "und seen(", "und seen", "evidence[0].when", "column"),
+    "fix-condition-broken": (CAUSE_FILE, "when: known(", "when: knows(", "knows(", "fixes[0].when", "column"),
+    "confirm-broken": (CAUSE_FILE, "fixes:", "confirm: ['what?']\nfixes:", "what?", "confirm[0]", "column"),
+    "regex-broken": (
+        OLD,
+        "points_to:",
+        "regex: ['cheese (of [0-9]+ kinds']\npoints_to:",
+        "regex:",
+        "regex[0]",
+        "not a valid RE2 pattern",
+    ),
+    "regex-without-text": (
+        OLD,
+        "points_to:",
+        "regex: ['(cheese|milk) [0-9]+']\npoints_to:",
+        "regex:",
+        "regex[0]",
+        "no literal text of three letters",
+    ),
+    "example-does-not-match": (
+        OLD,
+        "examples:",
+        "examples:\n  - 'the frob is version new but cheese needs newer'",
+        "version new",
+        "examples[0]",
+        "does not match its own signature",
+    ),
+    "near-miss-matches": (
+        OLD,
+        "near_misses:",
+        "near_misses:\n  - '[worker] The frob is version 2.9 but cheese needs newer.'",
+        "[worker]",
+        "near_misses[0]",
+        "matches, but must not",
+    ),
+    "no-examples": (
+        OLD,
+        "examples:\n  - 'E frob.c:1] the frob is version 1.2 but cheese needs newer'\n",
+        "",
+        "id: frob-old",
+        "examples",
+        "at least one example",
+    ),
+    "no-near-misses": (
+        OLD,
+        "near_misses:\n  - 'the frob is version 1.2 and all is well'\n",
+        "near_misses: []\n",
+        "near_misses: []",
+        "near_misses",
+        "at least one near-miss",
+    ),
+    "fix-without-verify": (
+        CAUSE_FILE,
+        "verify: ['frob --version']",
+        "verify: []",
+        "verify: []",
+        "fixes[0].verify",
+        "how to verify",
+    ),
+    "table-row-without-source": (
+        TABLE_FILE,
+        "cheese: '2.1', source: frob.h, read",
+        "cheese: '2.1', read",
+        "'2.1'",
+        "rows[1]",
+        "needs source and read",
+    ),
+    "fact-twice-with-another-type": (
+        FACTS_FILE,
+        "field_words",
+        "  frob.version: {type: int, title: t}\nfield_words",
+        "type: int",
+        "facts.frob.version",
+        "twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named_by_file_line_and_field(folder: Path, name: str) -> None:
+    file, old, new, on_line, field, told = MISTAKES[name]
+    path = folder / file
+    if "\udcff" in new:
+        path.write_bytes(FILES[file].replace(old, new).encode("utf-8", "surrogateescape"))
+        line = 0
+    else:
+        change(folder, file, old, new)
+        line = line_of(path, on_line)
+    problems = lint([folder])
+    found = [p for p in problems if (p.file, p.line, p.field) == (f"rules/{file}", line, field) and told in p.message]
+    assert len(found) == 1, "\n".join(map(str, problems))
+    printed = str(found[0])
+    assert printed.startswith(f"rules/{file}:{line}: " if line else f"rules/{file}: ")
+    assert field in printed
+
+
+ALONE = [
+    "unknown-cause-of-code",
+    "unknown-symptom",
+    "unknown-explained",
+    "unknown-neighbour",
+    "undeclared-fact-in-hole",
+    "undeclared-fact-in-condition",
+    "template-too-short",
+    "example-does-not-match",
+    "near-miss-matches",
+    "no-examples",
+    "fix-without-verify",
+    "table-row-without-source",
+    "strength-and-against",
+    "template-broken",
+    "condition-broken",
+    "regex-broken",
+]
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_one_mistake_is_one_problem(folder: Path, name: str) -> None:
+    file, old, new, *_ = MISTAKES[name]
+    change(folder, file, old, new)
+    assert len(lint([folder])) == 1
+
+
+def test_a_template_without_literal_text(folder: Path) -> None:
+    path = change(folder, GONE_FILE, "'the frob went away'\npoints", "'{:version} {frob.version:version}'\npoints")
+    fields = {(p.file, p.line, p.field, p.message[:15]) for p in lint([folder])}
+    assert (f"rules/{GONE_FILE}", line_of(path, "{:version}"), "templates[0]", "no literal text") in fields
+
+
+def test_a_signature_without_any_template(folder: Path) -> None:
+    change(folder, GONE_FILE, "templates:\n  - 'the frob went away'\n", "")
+    problems = {(p.field, p.message) for p in lint([folder])}
+    assert ("templates", "needs at least one template (or regex)") in problems
+
+
+def test_a_signature_that_does_nothing(folder: Path) -> None:
+    change(folder, GONE_FILE, "points_to:\n  - cause: no-cheese\n    strength: certain\n", "points_to: []\n")
+    change(folder, CODES_FILE, "cause: old-frob", "cause: no-cheese")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == (f"rules/{GONE_FILE}", "points_to")
+    assert "does nothing" in problem.message
+
+
+def test_a_short_template_is_allowed_for_a_whole_line(folder: Path) -> None:
+    change(folder, GONE_FILE, "  - 'the frob went away'\npoints_to", "  - 'No frob'\nat: line\npoints_to")
+    change(folder, GONE_FILE, "'fatal: the frob went away'", "'No frob'")
+    assert lint([folder]) == []
+
+
+def test_a_cause_that_nothing_points_to(folder: Path) -> None:
+    """Evidence against it is not a way to find it, and a pointer against it neither."""
+    lonely = NO_CHEESE.replace("id: no-cheese", "id: lonely")
+    evidence = "evidence: [{when: frob.version > 1, against: weak, why: w}]\nfixes:"
+    path = folder / "causes" / "library" / "lonely.yaml"
+    path.write_text(lonely.replace("fixes:", evidence), encoding="utf-8")
+    change(folder, OLD, "cause: no-cheese\n    against", "cause: lonely\n    against")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == ("rules/causes/library/lonely.yaml", 1, "id")
+    assert "never be found" in problem.message
+    path.write_text(lonely.replace("fixes:", evidence.replace("against", "strength")), encoding="utf-8")
+    assert lint([folder]) == []
+
+
+def test_a_fatal_cause_without_a_fix(folder: Path) -> None:
+    path = folder / "causes/library/no-cheese.yaml"
+    path.write_text(NO_CHEESE.partition("fixes:")[0], encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == ("rules/causes/library/no-cheese.yaml", "fixes")
+    path.write_text(path.read_text(encoding="utf-8").replace("fatal", "benign"), encoding="utf-8")
+    assert lint([folder]) == []
+
+
+def test_table_rows_may_take_source_and_date_from_their_table(folder: Path) -> None:
+    text = TABLE.replace(", source: frob.h, read: 2026-11-20", "")
+    (folder / TABLE_FILE).write_text(text, encoding="utf-8")
+    assert [(p.file, p.line, p.field) for p in lint([folder])] == [
+        (f"rules/{TABLE_FILE}", 7, "rows[0]"),
+        (f"rules/{TABLE_FILE}", 8, "rows[1]"),
+    ]
+    (folder / TABLE_FILE).write_text(text + "source: frob.h\nread: 2026-11-20\n", encoding="utf-8")
+    assert lint([folder]) == []
+
+
+def test_one_id_in_two_files(folder: Path) -> None:
+    again = folder / "signatures" / "other" / "frob-old.yaml"
+    again.parent.mkdir()
+    again.write_text(SIGNATURE, encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == ("rules/signatures/other/frob-old.yaml", 1, "id")
+    assert f"rules/{OLD}" in problem.message
+
+
+def test_one_id_for_a_cause_and_a_signature(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "signatures" / "x" / "no-cheese.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(GONE.replace("id: frob-gone", "id: no-cheese"), encoding="utf-8")
+    (problem,) = lint([folder, tmp_path / "own"])
+    assert (problem.file, problem.line, problem.field) == ("own/signatures/x/no-cheese.yaml", 1, "id")
+    assert "a signature and a cause" in problem.message
+
+
+def test_a_file_in_no_known_folder(folder: Path) -> None:
+    (folder / "stray").mkdir()
+    (folder / "stray" / "a.yaml").write_text("a: b\n", encoding="utf-8")
+    (problem,) = lint([folder])
+    assert problem.file == "rules/stray/a.yaml"
+    assert "signatures/" in problem.message
+
+
+def test_an_empty_file(folder: Path) -> None:
+    (folder / OLD).write_text("# nothing yet\n", encoding="utf-8")
+    assert any(p.file == f"rules/{OLD}" and p.message == "the file is empty" for p in lint([folder]))
+
+
+def test_weights_are_numbers(folder: Path) -> None:
+    (folder / "weights.yaml").write_text("certain: 6.5\nstrong: much\n", encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == ("rules/weights.yaml", 2, "strong")
+    (folder / "weights.yaml").write_text("- certain\n- strong\n", encoding="utf-8")
+    assert [p.file for p in lint([folder])] == ["rules/weights.yaml"]
+
+
+@pytest.mark.xfail(raises=ValueError, strict=True, reason="a code's number that is no number ends the linter")
+@pytest.mark.parametrize("number", ["three", "'08'"])
+def test_a_code_number_that_is_no_number(folder: Path, number: str) -> None:
+    path = change(folder, CODES_FILE, "number: 3", f"number: {number}")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line) == (f"rules/{CODES_FILE}", line_of(path, "number: "))
+
+
+def test_problems_are_all_told_at_once_in_file_order(folder: Path) -> None:
+    for name in ("unknown-neighbour", "unknown-cause", "table-row-without-source", "example-does-not-match"):
+        file, old, new, *_ = MISTAKES[name]
+        change(folder, file, old, new)
+    problems = lint([folder])
+    assert [(p.file, p.field) for p in problems] == [
+        (f"rules/{CAUSE_FILE}", "neighbours[0]"),
+        (f"rules/{TABLE_FILE}", "rows[1]"),
+        (f"rules/{OLD}", "points_to[0].cause"),
+        (f"rules/{OLD}", "examples[0]"),
+    ]
+
+
+def test_a_fatal_message_in_a_healthy_log(folder: Path, tmp_path: Path) -> None:
+    healthy = tmp_path / "healthy"
+    healthy.mkdir()
+    (healthy / "good.log").write_text("epoch 1\nnote: the frob went\n   away for lunch\n", encoding="utf-8")
+    (problem,) = lint([folder], healthy)
+    assert (problem.file, problem.line, problem.field) == (f"rules/{GONE_FILE}", 3, "templates")
+    assert "good.log" in problem.message
+    path = change(folder, GONE_FILE, "read: 2026", "survived: true\nread: 2026")
+    assert lint([folder], healthy) == []  # the program is known to go on after it
+    path.write_text(GONE.replace("certain", "possible"), encoding="utf-8")
+    assert lint([folder], healthy) == []  # it claims little
+    path.write_text(GONE.replace("certain", "certain\n    when: frob.version > 3"), encoding="utf-8")
+    assert lint([folder], healthy) == []  # facts decide
+
+
+def test_a_rule_in_a_second_folder_replaces_the_one_with_its_id(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own" / "signatures" / "mine" / "frob-gone.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(GONE.replace("frob went away", "frob has left the house"), encoding="utf-8")
+    folders = [folder, tmp_path / "own"]
+    assert lint(folders) == []
+    found = Knowledge(compile_folders(folders)).by_id["frob-gone"]["templates"]
+    assert [template["text"] for template in found] == ["the frob has left the house"]
+    own.write_text(GONE.replace("came back", "went away"), encoding="utf-8")
+    assert [(p.file, p.line) for p in lint(folders)] == [("own/signatures/mine/frob-gone.yaml", 11)]
+
+
+def test_a_folder_can_take_rules_out(folder: Path, tmp_path: Path) -> None:
+    """Nothing that names a rule taken out becomes a mistake by that."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "disabled.yaml").write_text("- frob-old\n- old-frob\n", encoding="utf-8")
+    assert lint([folder, own]) == []
+    knowledge = Knowledge(compile_folders([folder, own]))
+    assert set(knowledge.causes) == {"no-cheese"}
+    assert "frob-old" not in knowledge.by_id
+    assert knowledge.by_id["FROB_OLD"]["points_to"] == []
+    (own / "disabled.yaml").write_text("- frob-old\n- frob-odd\n", encoding="utf-8")
+    (problem,) = lint([folder, own])
+    assert (problem.file, problem.line) == ("own/disabled.yaml", 2)
+    assert "'frob-odd'" in problem.message
+
+
+def test_a_rule_file_with_another_ending_is_not_passed_over(folder: Path) -> None:
+    (folder / "signatures" / "frob" / "frob-new.yml").write_text(GONE, encoding="utf-8")
+    (problem,) = lint([folder])
+    assert problem.file == "rules/signatures/frob/frob-new.yml"
+    assert ".yaml" in problem.message
+
+
+def test_a_replaced_rule_is_not_checked_any_more(folder: Path, tmp_path: Path) -> None:
+    change(folder, GONE_FILE, "'the frob came back'", "'the frob went away'")
+    own = tmp_path / "own" / GONE_FILE
+    own.parent.mkdir(parents=True)
+    own.write_text(GONE, encoding="utf-8")
+    assert len(lint([folder])) == 1
+    assert lint([folder, tmp_path / "own"]) == []
+
+
+def test_a_knowledge_base_with_mistakes_cannot_be_used_and_tells_all_of_them(folder: Path) -> None:
+    for name in ("template-broken", "wrong-word-of-cause"):
+        file, old, new, *_ = MISTAKES[name]
+        change(folder, file, old, new)
+    with pytest.raises(KnowledgeError) as error:
+        compile_folders([folder])
+    told = {line.partition(": ")[0] for line in str(error.value).splitlines()}
+    assert {f"rules/{CAUSE_FILE}:4", f"rules/{OLD}:4"} <= told
+
+
+def test_only_examples_leaves_the_other_checks_out(folder: Path) -> None:
+    for name in ("near-miss-matches", "unknown-neighbour"):
+        file, old, new, *_ = MISTAKES[name]
+        change(folder, file, old, new)
+    assert [p.field for p in only_examples([folder])] == ["near_misses[0]"]
+
+
+@pytest.mark.parametrize("action", ["lint", "test"])
+def test_the_command_prints_the_problems_and_fails(
+    folder: Path, action: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: None)
+    assert main(["rules", action, str(folder)]) == 0
+    assert capsys.readouterr().out == "0 problems\n"
+    file, old, new, *_ = MISTAKES["near-miss-matches"]
+    path = change(folder, file, old, new)
+    assert main(["rules", action, str(folder)]) == 1
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"rules/{file}:{line_of(path, '[worker]')}: near_misses[0]: matches, but must not")
+    assert last == "1 problem"
+
+
+def test_every_scalar_is_a_string_and_knows_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1.10\nb: [yes, null]\nc:\n  d.e: 2026-11-20\n", encoding="utf-8")
+    document = load(path, "a.yaml")
+    assert document.data == {"a": "1.10", "b": ["yes", "null"], "c": {"d.e": "2026-11-20"}}
+    assert [document.line(p) for p in ("$.a", "$.b[1]", "$.c.d.e", "$.c.d.e.f[3]", "$.z")] == [1, 2, 4, 4, 1]
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(Problem, match=r"^none\.yaml: cannot be read"):
+        load(Path("/no/such/none.yaml"), "none.yaml")
+
+
+# ---- the knowledge gate: the rules that are shipped
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Rulebook:
+    return rulebook.read([ROOT / "rules"])
+
+
+def test_knowledge_gate_the_shipped_rules_lint_without_problems() -> None:
+    problems = lint([ROOT / "rules"], ROOT / "corpus" / "healthy")
+    assert not problems, "\n".join(map(str, problems))
+
+
+def test_knowledge_gate_every_cause_is_explained_in_a_few_sentences(shipped: Rulebook) -> None:
+    lengths = {
+        cause.id: len(re.findall(r"[.!?](?=\s|$)", " ".join(cause.explanation.split())))
+        for cause in shipped.causes.values()
+    }
+    assert {name: n for name, n in lengths.items() if not 1 <= n <= 6} == {}
+
+
+def test_knowledge_gate_every_fatal_cause_has_a_fix_that_can_be_verified(shipped: Rulebook) -> None:
+    fatal = [cause for cause in shipped.causes.values() if cause.severity == "fatal"]
+    assert len(fatal) > 30
+    assert [cause.id for cause in fatal if not cause.fixes] == []
+    assert [
+        (cause.id, fix.title) for cause in fatal for fix in cause.fixes if not any(v.strip() for v in fix.verify)
+    ] == []
+
+
+HOLE = re.compile(r"(?<![${])\{([A-Za-z][\w.-]*)\}")
+
+
+def test_knowledge_gate_commands_take_typed_facts_only(shipped: Rulebook) -> None:
+    """A hole in a command is filled only from versions, capabilities, numbers and library names: never from free text."""
+    wrong, seen = [], 0
+    for cause in shipped.causes.values():
+        for fix in cause.fixes:
+            for command in (*fix.commands, *fix.verify):
+                for name in HOLE.findall(command):
+                    seen += 1
+                    stem = name
+                    while stem and stem not in shipped.facts:
+                        stem = stem.rpartition(".")[0]
+                    if not stem or shipped.facts[stem].type not in ("version", "cc", "int", "soname"):
+                        wrong.append((cause.id, name, command))
+            wrong += [(cause.id, name, "needs") for name in fix.needs if name not in shipped.facts]
+    assert wrong == []
+    assert seen > 10
+
+
+def test_knowledge_gate_every_fact_has_a_known_type_and_a_way_to_read_it(shipped: Rulebook) -> None:
+    assert {name: fact.type for name, fact in shipped.facts.items() if fact.type not in HOLES} == {}
+    assert not STRUCTURE_FACTS & shipped.facts.keys()
+
+
+def test_knowledge_gate_tables_look_up_and_yield_declared_facts(shipped: Rulebook) -> None:
+    named = {(t.table, name) for t in shipped.tables.values() for name in (t.key, *t.gives.values()) if name}
+    assert sorted((table, name) for table, name in named if name not in shipped.facts) == []
