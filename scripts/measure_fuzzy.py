@@ -58,8 +58,7 @@ def main() -> None:
             hard, soft = of_text(damaged(example, number))
             if signature.id not in hard:
                 recalled.append(soft.get(signature.id, 0.0))
-        for miss in signature.near_misses:
-            mistaken.append(of_text(miss)[1].get(signature.id, 0.0))
+        mistaken += (of_text(miss)[1].get(signature.id, 0.0) for miss in signature.near_misses)
     false: list[float] = []
     count = 0
     for group in ("healthy", "unrelated"):

@@ -152,6 +152,21 @@ def test_likeness_never_crosses_a_status_name_or_number(rules: Rules) -> None:
     assert not find(rules, "error: CUDA initializaton failed on this machine with error 804 just now", fuzzy=True)
 
 
+def test_likeness_never_blurs_a_count_a_negation_or_a_word_of_the_field(rules: Rules) -> None:
+    rules.facts()
+    rules.cause("c")
+    rules.points("none", "Num CUDA devices Available on this host: 0", "c")
+    rules.points("no-net", "NET/Socket : no interface could be found for cuda traffic", "c")
+    rules.points("config", "Cuda Configuration Error in the build file of this project", "c")
+    for text in (
+        "Num CUDA devces Available on this host: 4\nerror 0 0 0",
+        "NET/Socket : interface could be found for cuda traffic",
+        "Configuration Error in the build file of this project",
+    ):
+        assert not find(rules, text, fuzzy=True)
+    assert find(rules, "Num CUDA devces Available on this host: 0", fuzzy=True)
+
+
 def test_a_damaged_status_name_is_read_only_if_it_can_be_one_name(rules: Rules) -> None:
     rules.facts()
     rules.cause("c")

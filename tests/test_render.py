@@ -101,9 +101,11 @@ def test_carets_and_widths_count_columns_not_characters(base: Rules, width: int,
 
 
 def test_evidence_that_is_itself_wide(base: Rules) -> None:
-    base.points("wide", "无法加载动态库文件", "mismatch", "certain")
-    for width in (60, 80):
-        lines = terminal(make(base, "x" * 61 + "错误 无法加载动态库文件 " + "请" * 90), width).splitlines()
+    report, text = make(base), "x" * 61 + "错误 无法加载动态库文件 " + "请" * 90
+    item = EvidenceItem("signature", "x", "exact", "log", 1, 65, text, True, "because", (), 64, 9)
+    report = replace(report, diagnoses=(replace(report.diagnoses[0], evidence=(item,)),))
+    for width in (60, 61, 80):
+        lines = terminal(report, width).splitlines()
         assert max(map(cell_len, lines)) <= width
         assert pointed_at(lines, 1) == "无法加载动态库文件"
 

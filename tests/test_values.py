@@ -8,7 +8,21 @@ from hypothesis import strategies as st
 
 from cudnn_triage.values import TEXT_TYPES, Soname, attribute, compare, read, show
 
-KINDS = ["version", "vtuple", "cudnnint", "cudaint", "ncclint", "int", "float", "size", "bytes", "cc", "archs", "soname", *TEXT_TYPES]
+KINDS = [
+    "version",
+    "vtuple",
+    "cudnnint",
+    "cudaint",
+    "ncclint",
+    "int",
+    "float",
+    "size",
+    "bytes",
+    "cc",
+    "archs",
+    "soname",
+    *TEXT_TYPES,
+]
 
 
 @pytest.mark.parametrize(

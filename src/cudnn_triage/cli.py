@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
         prog="cudnn-triage",
         description="Read a log, name the root cause of a GPU error, print the fix.",
         epilog=f"Other commands: {', '.join(COMMANDS)} (cudnn-triage COMMAND --help). "
-        "A log named like a command or an option stands behind --: cudnn-triage -- explain",
+        "Write -- before a log that is named like a command or an option.",
     )
     main_parser.add_argument(
         "files", nargs="*", metavar="FILE", help="logs to read, '-' is standard input (the default)"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .conditions import holds
+from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .lines import Line
@@ -17,6 +17,7 @@ from .values import read, squeeze
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
+_RAISING = 3  # lines before an exception that may be the frame which raised it
 _WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
@@ -94,25 +95,38 @@ def silence_catch_alls(occurrences: list[Occurrence], knowledge: Knowledge) -> l
     ]
 
 
+def serious_failures(structure: Structure) -> list[Failure]:
+    """The uncaught failures; exit codes only where there is nothing else, since they are echoes."""
+    uncaught = [f for f in structure.failures if not f.caught]
+    return [f for f in uncaught if f.kind != "exit-code"] or uncaught
+
+
+def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
+    """The rules whose message stands in the lines of a failure and speaks with weight for a cause of the field."""
+    first = failure.first - (_DEATH_RATTLE if failure.kind in ("abort", "signal") else _RAISING)
+    return {
+        o.rule
+        for o in occurrences
+        if o.first <= failure.last
+        and o.last >= first
+        and any(
+            p["supports"] and p["strength"] in _WEIGHTY and _of_the_field(p["cause"], knowledge)
+            for p in knowledge.by_id[o.rule]["points_to"]
+        )
+    }
+
+
 def structure_facts(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, knowledge: Knowledge
 ) -> list[Fact]:
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
-    failures = [f for f in structure.failures if not f.caught and f.kind != "exit-code"]
-    failures = failures or [f for f in structure.failures if not f.caught]
+    failures = serious_failures(structure)
     if not failures:
         return facts
-    explained: set[int] = set()
-    for occurrence in occurrences:
-        pointers = knowledge.by_id[occurrence.rule]["points_to"]
-        if any(p["supports"] and p["strength"] in _WEIGHTY and _of_the_field(p["cause"], knowledge) for p in pointers):
-            explained.update(range(occurrence.first, occurrence.last + 1))
     last = failures[-1]
     for prefix, failure in (("failure.", last), ("failure.first.", failures[0])):
-        before = _DEATH_RATTLE if failure.kind in ("abort", "signal") else 0
-        span = range(max(failure.first - before, 0), failure.last + 1)
-        facts.append(_yes_no(f"{prefix}explained", any(i in explained for i in span), lines, failure))
+        facts.append(_yes_no(f"{prefix}explained", bool(explainers(failure, occurrences, knowledge)), lines, failure))
         facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
     for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
         if value:
@@ -129,9 +143,9 @@ def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> 
 
 
 def has_field_word(text: str, knowledge: Knowledge) -> bool:
-    """Whether a text uses words of this field (rules/facts: field_words)."""
-    lowered = text.lower()
-    return any(word in lowered for word in knowledge.field_words)
+    """Whether a text uses words of this field (rules/facts: field_words); names of files do not count."""
+    words = " ".join(word for word in text.lower().split() if "/" not in word and "\\" not in word)
+    return any(word in words for word in knowledge.field_words)
 
 
 def weigh(
@@ -143,10 +157,12 @@ def weigh(
         p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
     }
     failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+    failures = serious_failures(structure)
+    explaining = explainers(failures[-1], occurrences, knowledge) if failures else set()
     drawn: dict[Occurrence, list[Evidence]] = {}
     for _ in range(2):  # a condition may ask for a cause that another condition points to
         seen = frozenset(met).__contains__
-        drawn = {o: _from_occurrence(o, lines, failing, facts, knowledge, seen) for o in occurrences}
+        drawn = {o: _from_occurrence(o, lines, failing, explaining, facts, knowledge, seen) for o in occurrences}
         met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
@@ -177,10 +193,20 @@ def _fact_names(tree: list[Any]) -> list[str]:
 
 
 def _from_occurrence(
-    occurrence: Occurrence, lines: Sequence[Line], failing: set[int], facts: Facts, knowledge: Knowledge, seen: Any
+    occurrence: Occurrence,
+    lines: Sequence[Line],
+    failing: set[int],
+    explaining: set[str],
+    facts: Facts,
+    knowledge: Knowledge,
+    seen: Seen,
 ) -> list[Evidence]:
     rule = knowledge.by_id[occurrence.rule]
     own = [Fact(c.name, c.value, "log", lines[c.line].number) for c in occurrence.captures]
+    if explaining == {
+        occurrence.rule
+    }:  # whether a failure is explained means: by another message than the one that asks
+        own.append(Fact("failure.explained", "no", "structure"))
     scope = Facts(own + _implied(occurrence, lines, knowledge), facts)
     if rule["survived"]:
         standing = NOTICE

@@ -22,10 +22,8 @@ def explain(asked: str, knowledge: Knowledge) -> str:
     pages = list(_pages(asked.strip(), knowledge))
     if pages:
         return "\n\n".join(pages)
-    names = [*knowledge.causes, *knowledge.by_id]
-    raise Unknown(
-        asked, get_close_matches(asked.lower(), names, 5, 0.6) or get_close_matches(asked.upper(), names, 5, 0.6)
-    )
+    names = {name.casefold(): name for name in (*knowledge.causes, *knowledge.by_id)}
+    raise Unknown(asked, [names[close] for close in get_close_matches(asked.casefold(), names, 5, 0.6)])
 
 
 def _pages(asked: str, knowledge: Knowledge) -> Iterator[str]:

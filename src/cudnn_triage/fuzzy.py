@@ -27,11 +27,14 @@ _OWN_SHARE = 0.5  # of a line's runs that must stand in a template of several li
 _LOOKS = 10  # templates looked at more closely, per line
 _THRESHOLD = 90.0  # mean likeness (0..100) below which a match is rejected: measured by scripts/measure_fuzzy.py
 _LONGEST = 1500  # squeezed letters of a line that are compared
+_SLACK = 12  # letters beside the aligned text that still belong to it
+_CHOICE_REACH = 60  # letters beside it in which a choice may stand
 _MESSAGE_LINES = 6  # lines, and
 _MESSAGE = 700  # letters, that are read as one message
 _MOST_LINES = 2000  # distinct lines that are compared
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_NEGATIONS = frozenset(("no", "not", "without", "none", "cannot"))  # a word that turns a message into its opposite
+_POLARITY = frozenset(("no", "not", "without", "none", "cannot", "true", "false"))  # words that turn a message round
+_PLAIN_WORD = re.compile(r"[a-z]+")
 _CHOICE = re.compile(r"\{=([^}]*)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
 _NUMBER = re.compile(r"\d+")
@@ -67,14 +70,11 @@ class FuzzyMatcher:
 
     @cached_property
     def _telling(self) -> list[list[str]]:
-        """For each template, its words that few other templates have, or the one that fewest have."""
+        """For each template, its words of this field and those that few other templates have."""
         words = [set(_WORD.findall(_literal(template["text"]).lower())) for _, template in self._templates]
         count = Counter(word for found in words for word in found)
-        return [
-            sorted(word for word in found if count[word] <= _RARE)
-            or sorted(found, key=lambda word: (count[word], word))[:1]
-            for found in words
-        ]
+        field = set(self.knowledge.field_words)
+        return [sorted(word for word in found if count[word] <= _RARE or word in field) for found in words]
 
     @cached_property
     def _code_names(self) -> dict[str, str]:
@@ -145,30 +145,37 @@ class FuzzyMatcher:
             score, spans = _align(template["parts"], whole)
             if score < _THRESHOLD or not spans or spans[0][0] >= len(own):
                 continue
-            if not self._agree(number, whole, " ".join(texts)):
-                continue
             first, begin = places[min(spans[0][0], len(places) - 1)]
             last, finish = places[min(spans[-1][1], len(places)) - 1]
+            near, far = (
+                " ".join(_between(stream, indexes, first, begin - margin, last, finish + 1 + margin))
+                for margin in (_SLACK, _CHOICE_REACH)
+            )
+            if not self._agree(number, near, far):
+                continue
             captures = self._captures(template, spans, places, stream)
             found.append(Occurrence(rule["id"], first, last, begin, finish + 1, captures, "fuzzy", round(score, 1)))
         best = max((o.score for o in found), default=0.0)
         yield from {o.rule: o for o in found if o.score >= best - _TIE}.values()
 
-    def _agree(self, number: int, whole: str, text: str) -> bool:
-        """Whether what likeness must not blur is there: status names (or something that is no other name and nearly it),
-        numbers, and the words that tell this message from others."""
+    def _agree(self, number: int, text: str, around: str) -> bool:
+        """Whether what likeness must not blur stands in the aligned text: status names (or something that is no other
+        name and nearly it), numbers, yes and no, and the words that tell this message from others; and ``around`` it,
+        one of the texts that a choice leaves open."""
         from rapidfuzz import fuzz
         from rapidfuzz.distance import Levenshtein
 
+        whole = squeeze(text)
         literal = _literal(self._templates[number][1]["text"])
         choices = _CHOICE.findall(self._templates[number][1]["text"])
         if not (self._telling[number] or choices):
             return False
-        if any(all(squeeze(text) not in whole for text in options.split("|")) for options in choices):
+        wider = squeeze(around)
+        if any(all(squeeze(option) not in wider for option in options.split("|")) for options in choices):
             return False
         if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in self._telling[number]):
             return False
-        if not _NEGATIONS.intersection(literal.lower().split()) <= set(text.lower().split()):
+        if not _POLARITY.intersection(_PLAIN_WORD.findall(literal.lower())) <= set(_PLAIN_WORD.findall(text.lower())):
             return False
         there = {token.lower() for token in _TOKEN.findall(text)}
         for token in {t.lower() for t in _TOKEN.findall(literal)} - there:
@@ -236,6 +243,13 @@ def _following(position: int, stream: Stream, covered: set[int]) -> list[int]:
             break
         indexes.append(index)
     return indexes
+
+
+def _between(stream: Stream, indexes: list[int], first: int, begin: int, last: int, end: int) -> Iterator[str]:
+    """The text of these lines from a place in one to a place in another."""
+    for index in indexes[indexes.index(first) : indexes.index(last) + 1]:
+        text = stream.lines[index].text
+        yield text[max(begin, 0) if index == first else 0 : end if index == last else None]
 
 
 def _literal(template: str) -> str:

@@ -5,32 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from .fact_checks import fact_names, fact_types
 from .knowledge import compiling, rulebook
 from .knowledge.base import Knowledge
-from .knowledge.condition_language import ConditionError, names, parse
 from .knowledge.rulebook import Rulebook
-from .knowledge.templates import Hole, TemplateError, literals
+from .knowledge.templates import Hole, Part, TemplateError, literals
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .lines import Line
 from .matching import Matcher, Stream
+from .ranking import DEFAULTS
 from .structure import Role, Structure
 
-STRUCTURE_FACTS = frozenset(
-    {
-        "failure.kind",
-        "failure.type",
-        "failure.explained",
-        "failure.vocabulary",
-        "failure.package",
-        "failure.first.explained",
-        "failure.first.vocabulary",
-        "log.ranks",
-    }
-)
-"""Facts that the structure of the log yields without a rule (docs/rules.md)."""
-
-_ATTRIBUTES = ("major", "minor", "micro", "stem", "version", "product", "dir")
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
 
 Check = Callable[[Rulebook], Iterator[Problem]]
@@ -44,6 +30,8 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
     for check in (
         ids_and_references,
         reachability,
+        one_name_each,
+        fact_types,
         fact_names,
         templates_distinctive,
         fixes_complete,
@@ -89,6 +77,25 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
                 yield book.documents[cause.id].problem(f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes")
 
 
+def one_name_each(book: Rulebook) -> Iterator[Problem]:
+    """No code stands in two libraries, ``numbered`` names a known library, and weights have known names."""
+    homes: dict[str, str] = {}
+    for codes in book.codes.values():
+        document = book.documents[f"codes/{codes.library}"]
+        for i, code in enumerate(codes.codes):
+            if homes.setdefault(code.name, codes.library) != codes.library:
+                yield document.problem(
+                    f"$.codes[{i}].name", f"{code.name!r} stands in rules/codes/{homes[code.name]}.yaml already"
+                )
+        for field in ("numbered", "worded"):
+            for i, template in enumerate(getattr(codes, field)):
+                for part in _parts(template):
+                    if isinstance(part, Hole) and part.argument and part.argument not in book.codes:
+                        yield document.problem(f"$.{field}[{i}]", f"no library {part.argument!r} in rules/codes")
+    for name in sorted(book.weights.keys() - DEFAULTS.keys()):
+        yield Problem("rules/weights.yaml", 0, name, f"no such number; known: {', '.join(DEFAULTS)}")
+
+
 def reachability(book: Rulebook) -> Iterator[Problem]:
     """Every cause is pointed to by some message, or argued for by its own evidence."""
     reached = {p.cause for s in book.signatures.values() for p in s.points_to if p.strength}
@@ -98,61 +105,6 @@ def reachability(book: Rulebook) -> Iterator[Problem]:
             yield book.documents[cause.id].problem(
                 "$.id", "no signature or code points to this cause, so it can never be found"
             )
-
-
-def fact_names(book: Rulebook) -> Iterator[Problem]:
-    """Holes and conditions use declared facts; ``seen`` names known ids."""
-    known = book.facts.keys() | STRUCTURE_FACTS
-    ids = _ids(book)
-    for signature in book.signatures.values():
-        document = book.documents[signature.id]
-        local: set[str] = set()
-        for i, template in enumerate(signature.templates):
-            try:
-                parts = parse_template(template)
-            except TemplateError:
-                continue  # reported when compiling
-            for part in parts:
-                if isinstance(part, Hole) and part.name:
-                    local.add(part.name)
-                    declared = book.facts.get(part.name)
-                    if declared is None:
-                        yield document.problem(
-                            f"$.templates[{i}]", f"fact {part.name!r} is not declared in rules/facts/"
-                        )
-        for name in signature.sets:
-            if name not in known and "{" not in name:
-                yield document.problem(f"$.sets.{name}", f"fact {name!r} is not declared in rules/facts/")
-        for i, pointer in enumerate(signature.points_to):
-            if pointer.when:
-                yield from _condition_names(
-                    pointer.when, f"$.points_to[{i}].when", signature.id, book, known | local, ids
-                )
-    for cause in book.causes.values():
-        for i, item in enumerate(cause.evidence):
-            yield from _condition_names(item.when, f"$.evidence[{i}].when", cause.id, book, known, ids)
-        for i, fix in enumerate(cause.fixes):
-            if fix.when:
-                yield from _condition_names(fix.when, f"$.fixes[{i}].when", cause.id, book, known, ids)
-
-
-def _condition_names(
-    text: str, path: str, owner: str, book: Rulebook, known: set[str], ids: set[str]
-) -> Iterator[Problem]:
-    try:
-        facts, seen = names(parse(text))
-    except ConditionError:
-        return  # reported when compiling
-    for name in sorted(facts):
-        if name in known or name.startswith("package."):
-            continue
-        stem, _, attribute = name.rpartition(".")
-        while attribute in _ATTRIBUTES and stem not in known:
-            stem, _, attribute = stem.rpartition(".")
-        if stem not in known or attribute not in _ATTRIBUTES:
-            yield book.documents[owner].problem(path, f"fact {name!r} is not declared in rules/facts/")
-    for name in sorted(seen - ids):
-        yield book.documents[owner].problem(path, f"seen({name}): no such signature, code or cause")
 
 
 def templates_distinctive(book: Rulebook) -> Iterator[Problem]:
@@ -175,11 +127,15 @@ def templates_distinctive(book: Rulebook) -> Iterator[Problem]:
             )
 
 
-def _records(template: str) -> bool:
+def _parts(template: str) -> tuple[Part, ...]:
     try:
-        return any(isinstance(part, Hole) and part.name for part in parse_template(template))
+        return parse_template(template)
     except TemplateError:
-        return True  # reported when compiling
+        return ()  # reported when compiling
+
+
+def _records(template: str) -> bool:
+    return any(isinstance(part, Hole) and part.name for part in _parts(template))
 
 
 def fixes_complete(book: Rulebook) -> Iterator[Problem]:

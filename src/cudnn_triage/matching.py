@@ -198,6 +198,9 @@ class Matcher:
             at = max(found.end(), at + 1)
         if start + found.start() > offset or not _plausible(found, template):
             return None, 0
+        before = window[found.start() - 1 : found.start()]
+        if template["tight"] and (before.isalnum() or before in ("_", ".")):
+            return None, 0
         head = len(found[0]) - len(found[0].lstrip())
         first, begin = stream.place(start + found.start() + head)
         tail = len(found[0]) - len(found[0].rstrip())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import __version__
-from .evidence import NOTICE, STRENGTHS, Case, Evidence, unexplained_lines
+from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .fixes import ready
 from .knowledge.base import Knowledge
 from .ranking import Hypothesis
@@ -30,6 +30,7 @@ from .structure import Failure
 _SHOWN = 0.001  # hypotheses less probable than this are left out
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
+_AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 _LONGEST = 2000  # characters of a line that a report holds
 _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
@@ -57,7 +58,7 @@ class Writer:
         verdict: Verdict
         if not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif not unrelated and of_the_field > _CREDIBLE:
+        elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "unexplained"
@@ -65,14 +66,12 @@ class Writer:
             verdict = "benign" if benign and not failures else "unrelated"
         shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.off_field][:_MOST]
         diagnoses = tuple(self._diagnosis(h, case) for h in shown) if verdict == "diagnosed" else ()
-        failed = tuple(
-            LogLine(case.lines[f.last].number, _failure_text(f.text) or _text(case, f.last)) for f in failures
-        )
+        failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
         return Report(
             tool=ToolInfo("cudnn-triage", __version__, self.knowledge.digest),
             verdict=verdict,
-            summary=_shortened(_summary(verdict, diagnoses, benign, failed, left), _SUMMARY),
+            summary=_shortened(_summary(verdict, diagnoses, benign, _main(failed, case), left), _SUMMARY),
             diagnoses=diagnoses,
             benign=benign,
             unexplained=left,
@@ -81,6 +80,16 @@ class Writer:
             probes=probes,
             input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
         )
+
+    def _failed(self, case: Case) -> tuple[LogLine, ...]:
+        """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""
+        failures = serious_failures(case.structure)
+        if failures:
+            return tuple(
+                LogLine(case.lines[f.last].number, _failure_text(f.text) or _text(case, f.last)) for f in failures
+            )
+        other = {e.occurrence.first for e in case.evidence if e.cause in self.off_field and e.supports and e.occurrence}
+        return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
 
     def _benign(self, case: Case, hypotheses: Sequence[Hypothesis]) -> tuple[BenignItem, ...]:
         items: list[BenignItem] = []
@@ -117,6 +126,10 @@ class Writer:
         )
 
 
+def _at_a_failure(rivals: Sequence[Hypothesis]) -> bool:
+    return any(item.supports and item.standing == FAILING for h in rivals for item in h.evidence)
+
+
 def _puzzling(unexplained: Sequence[int], failures: Sequence[Failure], benign: Sequence[BenignItem]) -> bool:
     """Whether what no rule explains is the point of the log: it stands in a failure, or there is nothing else to say."""
     if failures:
@@ -140,7 +153,7 @@ def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
 
 
 def _condition(item: Evidence) -> EvidenceItem:
-    facts = _shortened(", ".join(f"{f.name} = {f.text}" for f in item.facts), _LONGEST)
+    facts = _shortened(", ".join(dict.fromkeys(f"{f.name} = {f.text}" for f in item.facts)), _LONGEST)
     line = next((f.line for f in item.facts if f.line), 0)
     return EvidenceItem("fact", item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
 
@@ -167,7 +180,7 @@ def _summary(
     verdict: Verdict,
     diagnoses: tuple[Diagnosis, ...],
     benign: tuple[BenignItem, ...],
-    failed: tuple[LogLine, ...],
+    failed: LogLine | None,
     unexplained: tuple[LogLine, ...],
 ) -> str:
     if verdict == "empty":
@@ -178,15 +191,25 @@ def _summary(
     if verdict == "benign":
         return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
     if verdict == "unrelated" and failed:
-        return f"No GPU cause found; the program failed at line {failed[-1].line}: {failed[-1].text}"
+        return f"No GPU cause found; the program failed at line {failed.line}: {failed.text}"
     if verdict == "unrelated":
         return "No GPU cause found, and no failure in the log."
     first = unexplained[0]
     return f"An error of this field that no rule explains, at line {first.line}: {first.text}"
 
 
+def _main(failed: tuple[LogLine, ...], case: Case) -> LogLine | None:
+    """The failure to name: the last exception, since what stands before it was survived; else the first other failure."""
+    failures = serious_failures(case.structure)
+    exceptions = [line for line, f in zip(failed, failures, strict=False) if f.kind == "exception"]
+    return exceptions[-1] if exceptions else failed[0] if failed else None
+
+
 def _failure_text(text: str) -> str:
-    return _shortened(text.strip().partition("\n")[0].strip(), _LONGEST)
+    """The first line of a failure; of a long one both ends, since the end often is the message."""
+    line = text.strip().partition("\n")[0].strip()
+    half = _SUMMARY // 2 - 40
+    return line if len(line) <= 2 * half else f"{line[:half].rstrip()} … {line[-half:].lstrip()}"
 
 
 def _text(case: Case, index: int) -> str:
@@ -194,7 +217,11 @@ def _text(case: Case, index: int) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """``text``, cut between words where it is too long, so that no half of a secret is left that nothing recognises."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    return (cut[: cut.rfind(" ")] if cut.rfind(" ") > most // 2 else cut) + "…"
 
 
 def _line_count(log: Log) -> int:

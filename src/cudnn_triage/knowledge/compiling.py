@@ -28,7 +28,9 @@ def compile_rulebook(book: Rulebook) -> Data:
         "digest": book.digest,
         "rules": list(kept.values()),
         "causes": {cause.id: _cause(cause, book) for cause in book.causes.values()},
-        "numbers": {library: _numbers(codes) for library, codes in book.codes.items()},
+        "numbers": {
+            library: _numbers(codes, book.documents[f"codes/{library}"], book) for library, codes in book.codes.items()
+        },
         "texts": {
             library: {squeeze(t): c.name for c in codes.codes for t in c.texts} for library, codes in book.codes.items()
         },
@@ -130,6 +132,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
             "after": 800,
             "holes": holes,
             "parts": [],
+            "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
         }
@@ -202,12 +205,18 @@ def _escape(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _numbers(codes: schema.Codes) -> dict[str, str]:
+def _numbers(codes: schema.Codes, document: Document, book: Rulebook) -> dict[str, str]:
     out: dict[str, str] = {}
-    for code in codes.codes:
+    for i, code in enumerate(codes.codes):
         for number in (*code.numbers.values(), code.number):
             if number and (number == code.number or number not in out):
-                out[str(int(number, 0))] = code.name
+                try:
+                    out[str(int(number, 0))] = code.name
+                except ValueError:
+                    problem = document.problem(
+                        f"$.codes[{i}].number", f"expected a number such as 700 or 0x2bc, got {number!r}"
+                    )
+                    book.problems.append(problem)
     return out
 
 

@@ -47,6 +47,10 @@ HOLES: dict[str, tuple[str, int]] = {
 """Hole type -> (RE2 pattern of one value, the longest that is looked at)."""
 
 
+_WORDS = frozenset(("version", "int", "float", "hex", "bytes", "cudnnint", "cudaint", "ncclint", "word", "code"))
+"""Hole types whose values are words: a match that begins or ends with one does so at a word boundary."""
+
+
 @dataclass(frozen=True)
 class Literal:
     """Text that stands in the message as it is."""
@@ -130,6 +134,25 @@ def _literal_pattern(text: str) -> str:
     return "".join(out)
 
 
+def _in_word(char: str) -> bool:
+    """Whether RE2's word boundary, which knows ASCII only, sees this character as part of a word."""
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
+def _begins_in_word(part: Part) -> bool:
+    if isinstance(part, Hole):
+        return False  # the matcher looks at what stands before the value ('tight')
+    texts = (part.text,) if isinstance(part, Literal) else tuple(filter(None, part.texts))
+    return all(_in_word(text.lstrip()[:1]) for text in texts)
+
+
+def _ends_in_word(part: Part) -> bool:
+    if isinstance(part, Hole):
+        return part.type in _WORDS
+    texts = (part.text,) if isinstance(part, Literal) else tuple(filter(None, part.texts))
+    return all(_in_word(text.rstrip()[-1:]) for text in texts)
+
+
 def literals(parts: tuple[Part, ...]) -> list[str]:
     """The literal texts of a template, squeezed, in order."""
     return [found for part in parts if isinstance(part, Literal) and (found := squeeze(part.text))]
@@ -183,13 +206,9 @@ def compile_template(template: str, at: str) -> dict[str, object]:
         previous = part
     joined = "".join(pattern)
     first, last = parts[0], parts[-1]
-    head = r"\b" if isinstance(first, Literal) and first.text[:1].isalnum() else ""
-    tail = r"\b" if isinstance(last, Literal) and last.text.rstrip()[-1:].isalnum() else ""
+    head = r"\b" if _begins_in_word(first) else ""
+    tail = r"\b" if _ends_in_word(last) else ""
     joined = joined if isinstance(last, Hole) else joined.removesuffix(r"\s*")
-    if isinstance(last, Choice) and all(text[-1:].isalnum() for text in last.texts):
-        tail = r"\b"
-    if isinstance(last, Hole) and last.type in ("version", "int", "word", "bytes", "cc"):
-        tail = r"(?:\b|$)"
     if isinstance(last, Hole) and last.type == "gpu":
         tail = r"(?:$|[,;)])"
     if isinstance(last, Hole) and last.type in ("any", "text"):
@@ -205,6 +224,7 @@ def compile_template(template: str, at: str) -> dict[str, object]:
         "after": after,
         "holes": holes,
         "parts": found,
+        "tight": isinstance(first, Hole) and first.type in _WORDS,
         "breaks": template.strip().count("\n"),
         "text": template,
     }

@@ -1,0 +1,129 @@
+"""The part of the rule linter that checks fact names and types: holes, conditions, tables and commands use declared facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .knowledge.condition_language import ConditionError, names, parse
+from .knowledge.rulebook import Rulebook
+from .knowledge.templates import HOLES, Hole, TemplateError
+from .knowledge.templates import parse as parse_template
+from .knowledge.yamlfile import Document, Problem
+
+STRUCTURE_FACTS = frozenset(
+    {
+        "failure.kind",
+        "failure.type",
+        "failure.explained",
+        "failure.vocabulary",
+        "failure.package",
+        "failure.first.explained",
+        "failure.first.vocabulary",
+        "log.ranks",
+    }
+)
+"""Facts that the structure of the log yields without a rule (docs/rules.md)."""
+
+_ATTRIBUTES = ("major", "minor", "micro", "stem", "version", "product", "dir")
+_HOLE = re.compile(r"\{([a-z][\w-]*\.[\w.-]+)\}")
+
+
+def fact_types(book: Rulebook) -> Iterator[Problem]:
+    """Every declared fact has a type of the rule language."""
+    for name, fact in book.facts.items():
+        if fact.type not in HOLES:
+            document = next(d for d in book.documents.values() if f"$.facts.{name}" in d.lines)
+            yield document.problem(
+                f"$.facts.{name}.type", f"unknown type {fact.type!r}; known: {', '.join(sorted(HOLES))}"
+            )
+
+
+def fact_names(book: Rulebook) -> Iterator[Problem]:
+    """Holes, conditions, tables, needs and commands use declared facts; ``seen`` names known ids."""
+    names_known = _Names(book)
+    for signature in book.signatures.values():
+        yield from names_known.of_signature(signature.id)
+    for library, codes in book.codes.items():
+        document = book.documents[f"codes/{library}"]
+        for i, code in enumerate(codes.codes):
+            for j, pointer in enumerate(code.points_to):
+                yield from names_known.condition(pointer.when, document, f"$.codes[{i}].points_to[{j}].when")
+    for cause in book.causes.values():
+        yield from names_known.of_cause(cause.id)
+    for name, table in book.tables.items():
+        document = book.documents[f"compat/{name}"]
+        if table.key and table.gives:
+            yield from names_known.fact(table.key, document, "$.key")
+        for column, fact in table.gives.items():
+            yield from names_known.fact(fact, document, f"$.gives.{column}")
+
+
+class _Names:
+    """The fact names and ids that rules may use."""
+
+    def __init__(self, book: Rulebook) -> None:
+        self.book = book
+        self.facts = book.facts.keys() | STRUCTURE_FACTS
+        codes = {code.name for library in book.codes.values() for code in library.codes}
+        self.ids = book.signatures.keys() | book.causes.keys() | codes | book.disabled
+
+    def of_signature(self, name: str) -> Iterator[Problem]:
+        """Holes, regex types, ``sets`` and conditions of one signature."""
+        signature, document = self.book.signatures[name], self.book.documents[name]
+        for i, template in enumerate(signature.templates):
+            try:
+                parts = parse_template(template)
+            except TemplateError:
+                continue  # reported when compiling
+            for part in parts:
+                if isinstance(part, Hole) and part.name:
+                    yield from self.fact(part.name, document, f"$.templates[{i}]")
+        for fact, kind in signature.types.items():
+            yield from self.fact(fact, document, f"$.types.{fact}")
+            if kind not in HOLES:
+                yield document.problem(f"$.types.{fact}", f"unknown type {kind!r}; known: {', '.join(sorted(HOLES))}")
+        for fact in signature.sets:
+            if "{" not in fact:
+                yield from self.fact(fact, document, f"$.sets.{fact}")
+        for i, pointer in enumerate(signature.points_to):
+            yield from self.condition(pointer.when, document, f"$.points_to[{i}].when")
+
+    def of_cause(self, name: str) -> Iterator[Problem]:
+        """Conditions, needs and command holes of one cause."""
+        cause, document = self.book.causes[name], self.book.documents[name]
+        for i, item in enumerate(cause.evidence):
+            yield from self.condition(item.when, document, f"$.evidence[{i}].when")
+        for field in ("confirm", "refute"):
+            for i, when in enumerate(getattr(cause, field)):
+                yield from self.condition(when, document, f"$.{field}[{i}]")
+        for i, fix in enumerate(cause.fixes):
+            yield from self.condition(fix.when, document, f"$.fixes[{i}].when")
+            for fact in fix.needs:
+                yield from self.fact(fact, document, f"$.fixes[{i}].needs")
+            for part in ("commands", "verify"):
+                for j, command in enumerate(getattr(fix, part)):
+                    for found in _HOLE.finditer(command):
+                        yield from self.fact(found[1], document, f"$.fixes[{i}].{part}[{j}]")
+
+    def condition(self, text: str, document: Document, path: str) -> Iterator[Problem]:
+        """Every fact and id that a condition asks for is known."""
+        if not text:
+            return
+        try:
+            facts, seen = names(parse(text))
+        except ConditionError:
+            return  # reported when compiling
+        for name in sorted(facts):
+            yield from self.fact(name, document, path)
+        for name in sorted(seen - self.ids):
+            yield document.problem(path, f"seen({name}): no such signature, code or cause")
+
+    def fact(self, name: str, document: Document, path: str) -> Iterator[Problem]:
+        """``name`` is declared, or an attribute of a declared fact."""
+        stem, attribute = name, ""
+        while stem not in self.facts:
+            stem, _, attribute = stem.rpartition(".")
+            if not stem or attribute not in _ATTRIBUTES:
+                yield document.problem(path, f"fact {name!r} is not declared in rules/facts/")
+                return
