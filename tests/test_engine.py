@@ -198,7 +198,7 @@ def test_a_command_that_lacks_a_fact_says_which(rules: Rules) -> None:
     rules.cause("c", more=FIXES)
     rules.points("m", "it does not run at all", "c")
     fix = report(rules, "it does not run at all").diagnoses[0].fixes[0]
-    assert fix.commands[0] == 'pip install "cudnn==<t>"'
+    assert fix.commands[0] == 'pip install "cudnn=={t}"'
     assert fix.missing == ("t",)
 
 
@@ -213,4 +213,4 @@ def test_text_from_the_log_never_reaches_a_command(rules: Rules) -> None:
     rules.points("m", "cannot load {some.path:path} version {some.version:version}", "c")
     found = report(rules, "cannot load /x;rm${IFS}-rf version 1.2.3;reboot")
     commands = found.diagnoses[0].fixes[0].commands
-    assert commands == ('pip install "cudnn==<t>"', "echo 1.2.3")
+    assert commands == ('pip install "cudnn=={t}"', "echo 1.2.3")

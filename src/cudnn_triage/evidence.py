@@ -88,11 +88,24 @@ def silence_catch_alls(occurrences: list[Occurrence], knowledge: Knowledge) -> l
         if not rule["catch_all"] and rule["points_to"]:
             for match in ("exact", "fuzzy") if occurrence.match == "exact" else ("fuzzy",):
                 specific[match].update(range(occurrence.first, occurrence.last + 1))
+    codes = [o for o in occurrences if knowledge.by_id[o.rule]["code"]]
     return [
         o
         for o in occurrences
-        if not knowledge.by_id[o.rule]["catch_all"] or specific[o.match].isdisjoint(range(o.first, o.last + 1))
+        if not knowledge.by_id[o.rule]["catch_all"]
+        or (specific[o.match].isdisjoint(range(o.first, o.last + 1)) and not any(_inside(o, other) for other in codes))
     ]
+
+
+def _inside(short: Occurrence, long: Occurrence) -> bool:
+    """Whether one match is a part of a longer one on its line: a short error string inside a longer one."""
+    return (
+        short.first == long.first
+        and long.start <= short.start
+        and short.end <= long.end
+        and short.end - short.start < long.end - long.start
+        and long.last == long.first
+    )
 
 
 def serious_failures(structure: Structure) -> list[Failure]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from .evidence import STRENGTHS
 from .knowledge.base import Knowledge
 
 
@@ -88,11 +89,14 @@ def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[str]:
     if rule["points_to"]:
         yield ""
         yield "Points to:"
-        for pointer in rule["points_to"]:
+        for pointer in sorted(rule["points_to"], key=lambda p: (not p["supports"], STRENGTHS.index(p["strength"]))):
             title = knowledge.causes[pointer["cause"]]["title"]
             against = "" if pointer["supports"] else "against "
-            why = f" ({pointer['why']})" if pointer["why"] else ""
-            yield f"  {against}{pointer['strength']:8}  {pointer['cause']}: {title}{why}"
+            yield f"  {against}{pointer['strength']:8}  {pointer['cause']}: {title}"
+            if pointer["text"]:
+                yield f"            when {pointer['text']}"
+            if pointer["why"]:
+                yield f"            {pointer['why']}"
     if rule["symptom_of"]:
         yield ""
         yield "Only an echo when one of these is there: " + ", ".join(rule["symptom_of"])

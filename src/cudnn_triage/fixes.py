@@ -36,7 +36,7 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:
     """``command`` with {fact} holes filled. Only typed values (versions, numbers, library names) enter a command, and
-    quoted; a hole whose fact is unknown or has several values becomes <fact> and is added to ``missing``."""
+    quoted; a hole whose fact is unknown or has several values becomes {what it is} and is added to ``missing``."""
 
     def fill(found: re.Match[str]) -> str:
         name = found[1]
@@ -47,7 +47,7 @@ def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str
             value = facts.values(name)[-1]
         if value is None or not isinstance(value, _TYPED):
             missing[_ask(name, knowledge)] = None
-            return f"<{_title(name, knowledge)}>"
+            return f"{{{_title(name, knowledge)}}}"
         return quoted(value)
 
     return _HOLE.sub(fill, command)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from .cleaning import clean
 from .fact_checks import fact_names, fact_types
+from .grammar import parse
 from .knowledge import compiling, rulebook
 from .knowledge.base import Knowledge
 from .knowledge.rulebook import Rulebook
@@ -15,6 +17,7 @@ from .knowledge.yamlfile import Problem
 from .lines import Line
 from .matching import Matcher, Stream
 from .ranking import DEFAULTS
+from .reading import read_path
 from .structure import Role, Structure
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
@@ -196,7 +199,9 @@ def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Itera
         )
     }
     for path in sorted(folder.rglob("*.log")):
-        for name in sorted(_matched(matcher, path.read_text("utf-8", "replace"), Role.TEXT) & fatal):
+        lines = [line for log in read_path(path) for line in clean(log)]
+        matched = {occurrence.rule for occurrence in matcher.find(Stream(lines), parse(lines))}
+        for name in sorted(matched & fatal):
             yield book.documents[name].problem("$.templates", f"matches in the healthy log {path.name}")
 
 

@@ -17,7 +17,7 @@ DEFAULTS: dict[str, float] = {
     "failing": 1.0,  # factor for messages in the lines of a failure
     "plain": 0.9,  # factor for messages elsewhere
     "notice": 0.6,  # factor for messages that the program survived
-    "fuzzy": 0.85,  # factor for messages recognised by likeness only
+    "fuzzy": 0.6,  # factor for messages recognised by likeness only; set, not fitted: few logs have any
     "again": 0.3,  # factor for each further piece of evidence
     "none": 1.0,  # log-odds that no cause of the list is behind the log
     "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration

@@ -63,7 +63,8 @@ class Writer:
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "unexplained"
         else:
-            verdict = "benign" if benign and not failures else "unrelated"
+            failed_otherwise = failures or any(h.cause in self.off_field for h in rivals)
+            verdict = "benign" if benign and not failed_otherwise else "unrelated"
         shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.off_field][:_MOST]
         diagnoses = tuple(self._diagnosis(h, case) for h in shown) if verdict == "diagnosed" else ()
         failed = self._failed(case)

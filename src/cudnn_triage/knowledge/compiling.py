@@ -70,6 +70,7 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
                 "strength": pointer.strength or pointer.against,
                 "supports": pointer.against is None,
                 "when": _condition(pointer.when, document, f"{path}[{i}].when", book),
+                "text": pointer.when,
                 "why": pointer.why,
             }
         )
