@@ -12,6 +12,7 @@ from ..ranking import DEFAULTS, rank
 from .labelled import Labelled
 
 FOLDS = 5
+_PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
 _SET = frozenset({"fuzzy"})  # numbers that stay as ranking.py gives them
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence
 _ACCEPTABLE = 0.5  # how much of a right answer an acceptable cause is
@@ -40,7 +41,7 @@ def loss(
             right += none
         total -= math.log(max(right, 1e-4))
     pull = sum((math.log(max(weights[k], 1e-3)) - math.log(max(DEFAULTS[k], 1e-3))) ** 2 for k in DEFAULTS)
-    return total / max(len(drawn), 1) + 0.01 * pull
+    return total / max(len(drawn), 1) + _PULL * pull
 
 
 def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[str]) -> dict[str, float]:
