@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudnn_triage.values import TEXT_TYPES, Soname, attribute, compare, read, show
+from cudnn_triage.values import Soname, attribute, compare, read, show
 
 KINDS = [
     "version",
@@ -21,7 +21,12 @@ KINDS = [
     "cc",
     "archs",
     "soname",
-    *TEXT_TYPES,
+    "hex",
+    "path",
+    "word",
+    "gpu",
+    "any",
+    "rest",
 ]
 
 

@@ -86,6 +86,9 @@ def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[str]:
         yield ""
         yield "Printed as:"
         yield from (f"  {template}" for template in templates)
+    if rule["releases"]:
+        yield ""
+        yield f"Releases: {rule['releases']}"
     if rule["points_to"]:
         yield ""
         yield "Points to:"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from .cleaning import clean
@@ -21,8 +21,6 @@ from .reading import read_path
 from .structure import Role, Structure
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
-
-Check = Callable[[Rulebook], Iterator[Problem]]
 
 
 def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:

@@ -197,8 +197,6 @@ _READERS: dict[str, Callable[[str], Value | None]] = {
     "soname": soname,
 }
 
-TEXT_TYPES = ("hex", "path", "word", "gpu", "any", "rest", "code")
-
 
 def read(kind: str, text: str) -> Value | None:
     """Read ``text`` as a value of type ``kind`` (a hole type of the rule language); None where it is not one."""

@@ -124,7 +124,6 @@ class Code(_Strict, kw_only=True, frozen=True):
     numbers: dict[str, str] = field(default_factory=dict)
     texts: list[Text] = field(default_factory=list)
     meaning: Text
-    advice: str = ""
     kind: str = ""
     releases: str = ""
     points_to: list[Pointer] = field(default_factory=list)
@@ -166,7 +165,6 @@ class FactType(_Strict, kw_only=True, frozen=True):
     type: Text
     title: Text
     ask: str = ""
-    unit: str = ""
 
 
 class FactArea(_Strict, kw_only=True, frozen=True):
