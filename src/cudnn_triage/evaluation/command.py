@@ -11,7 +11,7 @@ from .baseline import BaselineUnavailable, baselines
 from .fitting import Drawn, fit
 from .labelled import Labelled, read_folder
 from .measure import answers, cross_validated, examine, fold_weights, harmless_causes
-from .metrics import Answer, Figures, confusion, figures
+from .metrics import Answer, Figures, confusion, figures, off_field_cause
 from .perturb import PERTURBATIONS
 
 
@@ -28,6 +28,9 @@ def evaluate(
     shipped = figures(answers(triager, labelled, examined), knowledge)
     print(f"{len(labelled)} logs; numbers behind the strength words fitted on the other four of five folds", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
+    first_answers = blind(labelled, triager.competing - {off_field_cause(knowledge)})
+    if first_answers:
+        _row("first answers (blind)", figures(first_answers, knowledge), out)
     _row("cross-validated", plain, out)
     _row("with shipped numbers", shipped, out)
     if perturb:
@@ -47,6 +50,23 @@ def evaluate(
     if details:
         _details(held_out, plain, out)
     return plain
+
+
+def blind(labelled: Sequence[Labelled], diagnoses: frozenset[str]) -> list[Answer]:
+    """The first answers ever given, recorded in the labels before any rule was changed for these logs.
+
+    Only the first cause was recorded, so gold@3 of these answers is strict@1. ``diagnoses`` are the causes that count as
+    a diagnosis, and not as 'harmless' or 'not about the GPU'.
+    """
+    return [
+        Answer(
+            item,
+            () if item.blind == "nothing" else (item.blind,),
+            item.blind_confidence if item.blind in diagnoses else None,
+        )
+        for item in labelled
+        if item.blind
+    ]
 
 
 def _row(name: str, found: Figures, out: IO[str], base: Figures | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..knowledge.yamlfile import Problem, load
+from ..knowledge.yamlfile import Document, Problem, load
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Labelled:
     acceptable: tuple[str, ...]
     group: str
     blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
+    blind_confidence: float = 0.0
 
 
 def read_folder(folder: Path) -> list[Labelled]:
@@ -39,9 +40,19 @@ def read_folder(folder: Path) -> list[Labelled]:
             raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
         name = str(path.relative_to(folder).with_suffix("").as_posix())
         acceptable = data.get("acceptable") or []
-        blind = data.get("blind") or {}
-        said = blind.get("said", "") if isinstance(blind, dict) else ""
-        found.append(Labelled(name, log, tuple(data["gold"]), tuple(acceptable), path.parent.name, said))
+        blind = data.get("blind")
+        said, confidence = _blind(blind, document) if blind else ("", 0.0)
+        gold = tuple(data["gold"])
+        found.append(Labelled(name, log, gold, tuple(acceptable), path.parent.name, said, confidence))
     if not found:
         raise Problem(str(folder), 0, "", "no labelled logs (*.yaml) here")
     return found
+
+
+def _blind(data: object, document: Document) -> tuple[str, float]:
+    if not isinstance(data, dict) or not data.get("said"):
+        raise document.problem("$.blind", "expected {said: CAUSE, confidence: '0.93', date: YYYY-MM-DD}")
+    try:
+        return data["said"], float(data.get("confidence") or 0.0)
+    except ValueError:
+        raise document.problem("$.blind.confidence", f"expected a number, got {data['confidence']!r}") from None
