@@ -17,6 +17,7 @@ from .values import read, squeeze
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
+_LOOKED_AT = 50  # codes of one line that another one is compared with
 _RAISING = 3  # lines before an exception that may be the frame which raised it
 _WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
@@ -88,24 +89,27 @@ def silence_catch_alls(occurrences: list[Occurrence], knowledge: Knowledge) -> l
         if not rule["catch_all"] and rule["points_to"]:
             for match in ("exact", "fuzzy") if occurrence.match == "exact" else ("fuzzy",):
                 specific[match].update(range(occurrence.first, occurrence.last + 1))
-    codes = [o for o in occurrences if knowledge.by_id[o.rule]["code"]]
+    codes: dict[int, list[Occurrence]] = {}
+    for occurrence in occurrences:
+        if knowledge.by_id[occurrence.rule]["code"]:
+            codes.setdefault(occurrence.first, []).append(occurrence)
     return [
         o
         for o in occurrences
         if not knowledge.by_id[o.rule]["catch_all"]
-        or (specific[o.match].isdisjoint(range(o.first, o.last + 1)) and not any(_inside(o, other) for other in codes))
+        or (
+            specific[o.match].isdisjoint(range(o.first, o.last + 1))
+            and not any(_inside(o, other) for other in codes.get(o.first, ())[:_LOOKED_AT])
+        )
     ]
 
 
 def _inside(short: Occurrence, long: Occurrence) -> bool:
-    """Whether one match is a part of a longer one on its line: a short error string inside a longer one."""
-    return (
-        short.first == long.first
-        and long.start <= short.start
-        and short.end <= long.end
-        and short.end - short.start < long.end - long.start
-        and long.last == long.first
-    )
+    """Whether one match is a part of a longer one that begins on its line: a short error string inside a longer one."""
+    if short.last != short.first or long.last != long.first:
+        return False
+    inside = long.start <= short.start and short.end <= long.end
+    return inside and short.end - short.start < long.end - long.start
 
 
 def serious_failures(structure: Structure) -> list[Failure]:
