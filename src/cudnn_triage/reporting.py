@@ -27,7 +27,7 @@ from .report import (
 )
 from .structure import Failure
 
-_SHOWN = 0.001  # hypotheses less probable than this are left out
+_SHOWN = 0.0001  # hypotheses less probable than this are left out
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure

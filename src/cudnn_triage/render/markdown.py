@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import SAFETY, cut, percent, visible
+from .plain import SAFETY, cut, percent, rivals, visible
 
 _WIDTH = 300  # characters of a log line that a comment shows
 _LISTED = 10
@@ -23,7 +23,7 @@ def heading(name: str) -> str:
 
 def _parts(report: Report) -> Iterator[str]:
     if report.diagnoses:
-        best, *others = report.diagnoses
+        best, others = report.diagnoses[0], rivals(report)
         yield f"**{best.title}** (`{best.cause}`, {percent(best)}, {best.status})\n"
         yield from _evidence(best)
         yield f"{best.explanation}\n"

@@ -11,6 +11,7 @@ SAFETY = {
     "reversible": "changes something that can be undone",
     "destructive": "removes or overwrites something",
 }
+_WORTH_TELLING = 0.01
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _BLANK = "\t\n\r\u2028\u2029"
 _HEADLINE = 300
@@ -42,3 +43,8 @@ def headline(report: Report) -> str:
 def percent(diagnosis: Diagnosis) -> str:
     """The confidence as people read it."""
     return f"{diagnosis.confidence:.0%}"
+
+
+def rivals(report: Report) -> tuple[Diagnosis, ...]:
+    """The diagnoses after the first that a person should hear of: those of one per cent or more."""
+    return tuple(d for d in report.diagnoses[1:] if d.confidence >= _WORTH_TELLING)

@@ -11,7 +11,7 @@ from rich.console import Console, detect_legacy_windows
 from rich.text import Text
 
 from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
-from .plain import headline, percent, visible, visible_lines
+from .plain import headline, percent, rivals, visible, visible_lines
 
 NARROWEST = 40
 _VERDICT_STYLE = {
@@ -107,7 +107,7 @@ class _Page:
         if report is None:
             return
         if report.diagnoses:
-            yield from self._diagnosed(report.diagnoses)
+            yield from self._diagnosed(report.diagnoses[0], rivals(report))
         else:
             yield Text(self.cut(headline(report), self.width), style=_VERDICT_STYLE[report.verdict])
             if report.failed and report.verdict != "benign":
@@ -127,8 +127,7 @@ class _Page:
             if rest := len(report.benign) - len(shown):
                 yield Text(f"  and {rest} more (--verbose shows all)")
 
-    def _diagnosed(self, diagnoses: tuple[Diagnosis, ...]) -> Iterator[Text]:
-        best, *others = diagnoses
+    def _diagnosed(self, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
         yield from self.wrapped(Text(self.shown(best.title), "bold red"))
         likely = f"  {percent(best)} likely, {best.status}"
         close = [f"{o.cause} {percent(o)}" for o in others if o.confidence >= _CLOSE]
