@@ -262,6 +262,9 @@ def test_rules_new_makes_a_file_that_lints_once_filled_in(rules: Rules) -> None:
     assert "{:version}" in text
     assert "{:size}" in text
     assert "{{gone}}" in text
+    rules.file("signatures/test/widget-gone.yaml", text)
+    unfinished = run("rules", "lint", str(rules.folder)).stdout.decode()
+    assert unfinished.count("still a TODO") == 3
     text = text.replace("TODO what this message says, in a few words", "A widget")
     text = text.replace("TODO a similar line that must not match", "widget: all well")
     text = text.replace("TODO the source file that prints it, or a page", "widget.c")

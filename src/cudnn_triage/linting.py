@@ -36,6 +36,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         fact_names,
         templates_distinctive,
         fixes_complete,
+        nothing_left_to_do,
         evidence_of_truth,
     ):
         problems += check(book)
@@ -137,6 +138,18 @@ def _parts(template: str) -> tuple[Part, ...]:
 
 def _records(template: str) -> bool:
     return any(isinstance(part, Hole) and part.name for part in _parts(template))
+
+
+def nothing_left_to_do(book: Rulebook) -> Iterator[Problem]:
+    """What ``rules new`` leaves for a person to write has been written."""
+    for signature in book.signatures.values():
+        document = book.documents[signature.id]
+        for field in ("title", "source"):
+            if getattr(signature, field).startswith("TODO"):
+                yield document.problem(f"$.{field}", "still a TODO; write it")
+        for i, text in enumerate(signature.near_misses):
+            if text.startswith("TODO"):
+                yield document.problem(f"$.near_misses[{i}]", "still a TODO; write it")
 
 
 def fixes_complete(book: Rulebook) -> Iterator[Problem]:
