@@ -349,10 +349,13 @@ def test_fitting_is_deterministic_lowers_the_loss_and_keeps_the_order_of_the_wor
     triager = small.triager()
     drawn, harmless = drawn_from(triager, labelled), harmless_causes(triager)
     assert harmless == {"chatter", "other"}
-    fitted = fit(drawn, triager.competing, harmless)
-    assert fitted == fit(drawn, triager.competing, harmless)
+    fitted = fit(drawn, triager.knowledge.competing, harmless)
+    assert fitted == fit(drawn, triager.knowledge.competing, harmless)
     assert fitted.keys() == DEFAULTS.keys()
-    assert loss(drawn, fitted, triager.competing, harmless) < loss(drawn, DEFAULTS, triager.competing, harmless) - 0.01
+    assert (
+        loss(drawn, fitted, triager.knowledge.competing, harmless)
+        < loss(drawn, DEFAULTS, triager.knowledge.competing, harmless) - 0.01
+    )
     words = [fitted[word] for word in ("certain", "strong", "likely", "possible", "weak")]
     assert words == sorted(words, reverse=True)
     assert min(words) > 0
@@ -362,17 +365,17 @@ def test_fitting_is_deterministic_lowers_the_loss_and_keeps_the_order_of_the_wor
 
 def test_numbers_without_data_stay_at_their_defaults(small: Rules) -> None:
     triager = small.triager()
-    assert fit([], triager.competing, harmless_causes(triager)) == DEFAULTS
+    assert fit([], triager.knowledge.competing, harmless_causes(triager)) == DEFAULTS
 
 
 def test_confidence_is_set_by_blind_answers_where_there_are_enough(small: Rules) -> None:
     """Three blind answers in four were right, so the tool may not say more than that on average."""
     triager = small.triager()
     seen = [replace(case(f"{i}", EMPTY, "empty"), blind="empty" if i % 4 else "broken") for i in range(24)]
-    weights = fit(drawn_from(triager, seen), triager.competing, harmless_causes(triager))
+    weights = fit(drawn_from(triager, seen), triager.knowledge.competing, harmless_causes(triager))
     given = answers(triager, seen, examine(triager, seen), weights)
     assert sum(a.confidence or 0 for a in given) / 24 == pytest.approx(0.75, abs=0.01)
-    few = fit(drawn_from(triager, seen[:12]), triager.competing, harmless_causes(triager))
+    few = fit(drawn_from(triager, seen[:12]), triager.knowledge.competing, harmless_causes(triager))
     assert (answers(triager, seen[:1], examine(triager, seen[:1]), few)[0].confidence or 0) > 0.9
 
 
@@ -381,11 +384,11 @@ def test_loss_rewards_gold_fully_and_acceptable_in_part(small: Rules) -> None:
     harmless = harmless_causes(triager)
 
     def cost(**label: str) -> float:
-        return loss(drawn_from(triager, [case("x", EMPTY, **label)]), DEFAULTS, triager.competing, harmless)
+        return loss(drawn_from(triager, [case("x", EMPTY, **label)]), DEFAULTS, triager.knowledge.competing, harmless)
 
     assert cost(gold="empty") < cost(gold="broken", acceptable="empty") < cost(gold="broken")
     silent = drawn_from(triager, [case("x", "epoch 1 done")])
-    assert loss(silent, DEFAULTS, triager.competing, harmless) < cost(gold="")
+    assert loss(silent, DEFAULTS, triager.knowledge.competing, harmless) < cost(gold="")
 
 
 def test_the_numbers_for_a_fold_do_not_depend_on_its_labels(small: Rules, labelled: list[Labelled]) -> None:

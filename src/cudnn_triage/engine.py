@@ -28,11 +28,7 @@ class Triager:
         self.knowledge = knowledge or load()
         self._matcher = Matcher(self.knowledge)
         self._fuzzy = FuzzyMatcher(self.knowledge)
-        #: causes that exclude one another: all but the harmless ones
-        causes = self.knowledge.causes
-        self.competing = frozenset(c for c, rule in causes.items() if rule["severity"] != "benign")
-        off_field = (c for c, rule in causes.items() if rule["family"] == "benign" and rule["severity"] == "fatal")
-        self._writer = Writer(self.knowledge, self.competing, frozenset(off_field))
+        self._writer = Writer(self.knowledge)
 
     def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = ()) -> Case:
         """Everything the log says, before ranking."""
@@ -59,7 +55,9 @@ class Triager:
         self, log: Log, case: Case, probes: tuple[ProbeItem, ...] = (), weights: Mapping[str, float] | None = None
     ) -> Report:
         """Rank the hypotheses of a case and write the report. ``weights`` replaces the knowledge base's fitted numbers."""
-        hypotheses, none = rank(case.evidence, self.competing, self.knowledge.weights if weights is None else weights)
+        hypotheses, none = rank(
+            case.evidence, self.knowledge.competing, self.knowledge.weights if weights is None else weights
+        )
         return self._writer.report(log, case, hypotheses, none, probes)
 
 

@@ -22,6 +22,7 @@ _LEAST = 16  # squeezed letters of prose below which likeness means nothing
 _RARE = 12  # a word that stands in no more templates than this is what tells a message from others
 _WORD_LIKENESS = 74.0  # 0..100: a five-letter word with one wrong letter passes, another word does not
 _TIE = 3.0  # matches of one line whose likeness is this near the best one's are all kept
+_COMMON = 60  # a run that stands in more templates than this tells nothing
 _SHARE = 0.3  # of a template's runs that must stand in the line for a closer look
 _OWN_SHARE = 0.5  # of a line's runs that must stand in a template of several lines
 _LOOKS = 10  # templates looked at more closely, per line
@@ -62,7 +63,7 @@ class FuzzyMatcher:
         for number, (_, template) in enumerate(self._templates):
             for gram in {g for part in template["parts"] for g in _grams(part)}:
                 index.setdefault(gram, []).append(number)
-        return {gram: numbers for gram, numbers in index.items() if len(numbers) <= 60}
+        return {gram: numbers for gram, numbers in index.items() if len(numbers) <= _COMMON}
 
     @cached_property
     def _sizes(self) -> list[int]:

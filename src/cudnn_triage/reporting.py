@@ -42,16 +42,14 @@ class Writer:
     """Writes reports with one knowledge base."""
 
     knowledge: Knowledge
-    competing: frozenset[str]
-    off_field: frozenset[str]  # causes that stand for 'this is not about the GPU'
 
     def report(
         self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, probes: tuple[ProbeItem, ...]
     ) -> Report:
         """The report on ``log``; ``none`` is the probability that no cause of the list is behind it."""
-        rivals = [h for h in hypotheses if h.cause in self.competing]
-        of_the_field = sum(h.probability for h in rivals if h.cause not in self.off_field)
-        unrelated = bool(rivals) and rivals[0].cause in self.off_field and rivals[0].probability > none
+        rivals = [h for h in hypotheses if h.cause in self.knowledge.competing]
+        of_the_field = sum(h.probability for h in rivals if h.cause not in self.knowledge.off_field)
+        unrelated = bool(rivals) and rivals[0].cause in self.knowledge.off_field and rivals[0].probability > none
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses)
@@ -63,9 +61,9 @@ class Writer:
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "unexplained"
         else:
-            failed_otherwise = failures or any(h.cause in self.off_field for h in rivals)
+            failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"
-        shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.off_field][:_MOST]
+        shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.knowledge.off_field][:_MOST]
         diagnoses = tuple(self._diagnosis(h, case) for h in shown) if verdict == "diagnosed" else ()
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
@@ -89,7 +87,11 @@ class Writer:
             return tuple(
                 LogLine(case.lines[f.last].number, _failure_text(f.text) or _text(case, f.last)) for f in failures
             )
-        other = {e.occurrence.first for e in case.evidence if e.cause in self.off_field and e.supports and e.occurrence}
+        other = {
+            e.occurrence.first
+            for e in case.evidence
+            if e.cause in self.knowledge.off_field and e.supports and e.occurrence
+        }
         return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
 
     def _benign(self, case: Case, hypotheses: Sequence[Hypothesis]) -> tuple[BenignItem, ...]:

@@ -11,7 +11,7 @@ from .baseline import BaselineUnavailable, baselines
 from .fitting import Drawn, fit
 from .labelled import Labelled, read_folder
 from .measure import answers, cross_validated, examine, fold_weights, harmless_causes
-from .metrics import Answer, Figures, confusion, figures, off_field_cause
+from .metrics import Answer, Figures, confusion, figures
 from .perturb import PERTURBATIONS
 
 
@@ -28,7 +28,7 @@ def evaluate(
     shipped = figures(answers(triager, labelled, examined), knowledge)
     print(f"{len(labelled)} logs; numbers behind the strength words fitted on the other four of five folds", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
-    first_answers = blind(labelled, triager.competing - {off_field_cause(knowledge)})
+    first_answers = blind(labelled, knowledge.competing - knowledge.off_field)
     if first_answers:
         _row("first answers (blind)", figures(first_answers, knowledge), out)
     _row("cross-validated", plain, out)
@@ -98,4 +98,4 @@ def fitted(folders: Sequence[Path], triager: Triager) -> dict[str, float]:
     labelled: list[Labelled] = [item for folder in folders for item in read_folder(folder)]
     examined = examine(triager, labelled)
     drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
-    return fit(drawn, triager.competing, harmless_causes(triager))
+    return fit(drawn, triager.knowledge.competing, harmless_causes(triager))

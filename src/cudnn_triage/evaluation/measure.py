@@ -57,7 +57,7 @@ def fold_weights(
     out = []
     for fold in folds(labelled):
         held = set(fold)
-        out.append(fit([d for i, d in enumerate(drawn) if i not in held], triager.competing, harmless))
+        out.append(fit([d for i, d in enumerate(drawn) if i not in held], triager.knowledge.competing, harmless))
     return out
 
 

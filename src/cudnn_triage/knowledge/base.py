@@ -42,6 +42,18 @@ class Knowledge:
         return {rule["id"]: rule for rule in self.rules}
 
     @cached_property
+    def competing(self) -> frozenset[str]:
+        """The causes that exclude one another: all but the harmless ones."""
+        return frozenset(name for name, cause in self.causes.items() if cause["severity"] != "benign")
+
+    @cached_property
+    def off_field(self) -> frozenset[str]:
+        """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
+        return frozenset(
+            name for name, cause in self.causes.items() if cause["family"] == "benign" and cause["severity"] == "fatal"
+        )
+
+    @cached_property
     def _products(self) -> list[tuple[str, str]]:
         rows = [row for table in self.tables if table["table"] == "libraries" for row in table["rows"]]
         return sorted(((row["key"].lower(), row["product"]) for row in rows), key=lambda pair: -len(pair[0]))
