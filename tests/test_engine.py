@@ -120,6 +120,13 @@ def test_catch_alls_are_silent_beside_a_specific_message(rules: Rules) -> None:
     assert [d.cause for d in report(rules, "RuntimeError: NCCL error in: x").diagnoses] == ["general"]
 
 
+def test_another_wording_means_what_the_signature_it_names_means(rules: Rules) -> None:
+    rules.cause("gone")
+    rules.points("english", "the gizmo cannot be opened at all", "gone", "strong")
+    rules.signature("deutsch", "der Gizmo kann nicht geöffnet werden", more="points_as: english")
+    assert [d.cause for d in report(rules, "der Gizmo kann nicht geöffnet werden").diagnoses] == ["gone"]
+
+
 def test_tables_work_out_facts_and_never_override_the_log(rules: Rules) -> None:
     rules.facts(tf__version="version", cuda__build="version")
     rules.cause("old")

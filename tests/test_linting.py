@@ -216,6 +216,7 @@ MISTAKES = {
         "'rust'",
     ),
     "unknown-explained": (OLD, "explains: [frob-gone]", "explains: [rust]", "[rust]", "explains[0]", "'rust'"),
+    "unknown-pointed-as": (OLD, "explains: [frob-gone]", "points_as: rust", "rust", "points_as", "'rust'"),
     "unknown-neighbour": (CAUSE_FILE, "neighbours: [no-cheese]", "neighbours: [x]", "[x]", "neighbours[0]", "'x'"),
     "unknown-seen": (
         OLD,

@@ -123,7 +123,8 @@ def templates_distinctive(book: Rulebook) -> Iterator[Problem]:
         if not signature.templates and not signature.regex:
             yield book.documents[signature.id].problem("$.templates", "needs at least one template (or regex)")
         yields = any("(?P<" in pattern for pattern in signature.regex) or any(_records(t) for t in signature.templates)
-        if not (signature.points_to or signature.sets or signature.explains or yields):
+        says = signature.points_to or signature.points_as or signature.sets or signature.explains
+        if not (says or yields):
             yield book.documents[signature.id].problem(
                 "$.points_to", "points to no cause and yields no fact, so it does nothing"
             )
@@ -202,11 +203,11 @@ def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Itera
         for s in book.signatures.values()
         if s.survived == "false"
         and any(
-            p.strength in ("certain", "strong")
-            and not p.when
-            and p.cause in book.causes
-            and book.causes[p.cause].severity == "fatal"
-            for p in s.points_to
+            p["supports"]
+            and p["strength"] in ("certain", "strong")
+            and p["when"] is None
+            and knowledge.causes[p["cause"]]["severity"] == "fatal"
+            for p in knowledge.by_id[s.id]["points_to"]
         )
     }
     for path in sorted(folder.rglob("*.log")):

@@ -24,6 +24,8 @@ def compile_rulebook(book: Rulebook) -> Data:
         for echo in signature.explains:
             if echo in kept:
                 kept[echo]["symptom_of"].append(signature.id)
+        if signature.points_as is not None:
+            kept[signature.id]["points_to"] += _pointers_of_another(signature, kept, book)
     return {
         "digest": book.digest,
         "rules": list(kept.values()),
@@ -40,6 +42,17 @@ def compile_rulebook(book: Rulebook) -> Data:
         "error_words": sorted({w.lower() for w in book.error_words}),
         "weights": book.weights,
     }
+
+
+def _pointers_of_another(signature: schema.Signature, kept: dict[str, Data], book: Rulebook) -> list[Data]:
+    """What the signature named in ``points_as`` points to: another wording of a message means the same."""
+    other = book.signatures.get(signature.points_as or "")
+    if other is None or other.points_as is not None:
+        problem = f"expected the id of a signature that has no points_as itself, got {signature.points_as!r}"
+        book.problems.append(book.documents[signature.id].problem("$.points_as", problem))
+        return []
+    pointers: list[Data] = kept[other.id]["points_to"]
+    return pointers
 
 
 def _condition(text: str, document: Document, path: str, book: Rulebook) -> list[Any] | None:

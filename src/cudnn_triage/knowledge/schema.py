@@ -39,6 +39,7 @@ class Signature(_Strict, kw_only=True, frozen=True):
     regex: list[Text] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     points_to: list[Pointer] = field(default_factory=list)
+    points_as: Id | None = None
     symptom_of: list[str] = field(default_factory=list)
     explains: list[str] = field(default_factory=list)
     sets: dict[str, str] = field(default_factory=dict)
