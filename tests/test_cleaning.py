@@ -394,6 +394,24 @@ def test_a_log_pasted_on_one_line_is_split_again() -> None:
     check_places(log, lines)
 
 
+@pytest.mark.parametrize(
+    "records",
+    [
+        [
+            "[Sun Jul 28 09:15:27 2024] NVRM: loading the module",
+            "[Sun Jul  7 09:15:28 2024] nvidia 0000:00:05.0: enabling",
+        ],
+        [
+            "Jul 28 09:15:27 node7 kernel: NVRM: loading the module",
+            "Jul  8 09:15:28 node7 kernel: [ 12.345678] NVRM: GPU lost",
+        ],
+    ],
+)
+def test_a_kernel_log_pasted_on_one_line_is_split_again(records: list[str]) -> None:
+    rest = "x" * 200
+    assert len(clean(log_of(" ".join([*records, rest])))) == len(records)
+
+
 def test_line_ends_written_out_are_line_ends() -> None:
     assert shown("error: " + repr(TRACEBACK)[1:-1]) == ["error: ", *TRACEBACK.splitlines()]
     path = r"could not open C:\new\name.txt and C:\nothing\else"

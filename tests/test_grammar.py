@@ -702,6 +702,12 @@ def test_failures_in_one_line(line: str, kind: str, type_: str) -> None:
     assert (failure.kind, failure.type) == (kind, type_)
 
 
+def test_a_whole_log_on_one_line_is_no_quotation() -> None:
+    text = "+ nvcc -arch=sm_130 r.cu nvcc fatal   : Unsupported gpu architecture 'compute_130'"
+    assert roles(read(text)) == roles(read("text"))
+    assert roles(read(text + "\nnext")) != roles(read("text\nnext"))
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -14,13 +14,15 @@ _RECORD = re.compile(
     """,
     re.VERBOSE,
 )
-_STAMP = re.compile(
+_KERNEL = re.compile(
     r"""
-    (?<![\w"'(=-])\[?20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3,9}Z?\]?:?[ ]
-  | \[[ ]{0,6}\d{1,8}\.\d{6}\][ ](?=NVRM|nvidia)
+    \[[ ]{0,6}\d{1,8}\.\d{6}\][ ](?=NVRM|nvidia)
+  | \[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]\d\d:\d\d:\d\d[ ]20\d\d\][ ](?=NVRM|nvidia)
+  | (?<!\w)[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]\d\d:\d\d:\d\d[ ][\w.-]{1,64}[ ]kernel:[ ](?=\[|NVRM|nvidia)
     """,
     re.VERBOSE,
 )
+_STAMP = re.compile(r"""(?<![\w"'(=-])\[?20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3,9}Z?\]?:?[ ]""")
 _RANK = re.compile(r"\[(?:rank|default)\d{1,5}\]:(?=[ \[])")
 _HEAD = re.compile(
     r"""(?<!["'`])(?:Traceback[ ]\(most[ ]recent[ ]call[ ]last\):|During[ ]handling[ ]of[ ]the[ ]above[ ]exception,"""
@@ -35,7 +37,7 @@ _FRAME = re.compile(
 )
 _EXCEPTION = re.compile(
     r"(?<=[\s)\]^])(?<!raise )(?<!except )(?<!: )(?<!warn )"
-    r"(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z_]\w{0,60}(?:Error|Exception|Interrupt|StopIteration|Exit)(?=:[ ]|[ ]*$)"
+    r"(?:[A-Za-z_]\w{0,60}\.){0,6}(?:[A-Z_]\w{0,60}(?:Error|Exception|Interrupt|StopIteration|Exit)|Exception)(?=:[ ]|[ ]*$)"
 )
 _WRITTEN_NEWLINE = re.compile(r"(?<!\\)\\n")
 _LONG = 200
@@ -62,6 +64,7 @@ def spread(draft: Draft) -> list[Draft]:
         stamps = [match.start() for match in _STAMP.finditer(text)]
         if len(stamps) > 1:
             cuts.update((start, -1) for start in stamps)
+        cuts.update((match.start(), -1) for match in _KERNEL.finditer(text))
         cuts.update((match.start(), -1) for match in _END.finditer(text))
     if "]:" in text:
         cuts.update((match.start(), -1) for match in _RANK.finditer(text))

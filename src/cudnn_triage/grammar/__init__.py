@@ -89,6 +89,9 @@ def _read(stream: Stream) -> None:
                 plain.read(stream, pos, bare)
                 after += 1
             pos = after
+    full = [pos for pos in range(size) if stream.role(pos) is not Role.BLANK]
+    if len(full) == 1 and stream.role(full[0]) is Role.SOURCE:  # a lone line quotes nothing: a whole log on one line
+        plain.read(stream, full[0], texts[full[0]].strip())
 
 
 def _block(stream: Stream, pos: int, text: str, bare: str) -> int:
