@@ -164,6 +164,8 @@ def test_of_very_many_blank_lines_the_first_are_kept() -> None:
         ("ERROR:root:", "", "E"),
         ("CRITICAL:torch.distributed:", "", "F"),
         ("ERROR:2025-06-30 14:38:28,149:jax._src.xla_bridge:444: ", "", "E"),
+        ("2023-05-02T10:11:12,345 [INFO ] W-9000-resnet_1.0-stdout MODEL_LOG - ", "", ""),
+        ("2023-05-02T10:11:12,345 [WARN ] W-9000-resnet_1.0 org.pytorch.serve.wlm.WorkerThread - ", "", "W"),
         ("> ", "", ""),
         ("> > ", "", ""),
         ("2026-11-20T11:10:14.4229280Z trainer-1  | [rank3]: ", "trainer-1/3", ""),

@@ -49,6 +49,10 @@ _REMOVED = re.compile(
     | {STAMP}(?:[ ]{{1,2}}[-|][ ]{{1,2}}[^\s|]{{1,100}}){{0,3}}[ ]{{1,2}}[-|][ ]{{1,2}}\[?(?P<i>{LEVEL})\]?
         (?:[ ]{{1,8}}[-|][ ]{{1,2}}{_MODULE}){{0,2}}[ ]{{0,8}}(?:[-:|]|>>)(?:[ ]|$)
     | {STAMP}(?::[\w./-]{{1,80}}){{0,3}}:(?P<j>{_CAPS}):[ ]?
+      # time [LEVEL ] thread MODEL_LOG - message: TorchServe relays what a model prints, always as INFO or WARN
+    | {STAMP}[ ]\[{LEVEL}[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ]MODEL_LOG[ ]-(?:[ ]|$)
+      # time [LEVEL ] thread package.Class - message: log4j
+    | {STAMP}[ ]\[(?P<q>{LEVEL})[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ](?:\w{{1,60}}\.){{1,12}}[\w$]{{1,80}}[ ]-(?:[ ]|$)
       # time [LEVEL] [thread] module: message
     | {STAMP}[ ]{{1,2}}(?:{_MODULE}[ ])?
         (?:\[(?P<k>{LEVEL})[ ]{{0,8}}\]|(?P<l>{_CAPS})(?![ ]\d\d-\d\d[ ]\d\d:)(?=[ ]))
