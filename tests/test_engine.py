@@ -200,6 +200,22 @@ def test_commands_are_completed_from_facts(rules: Rules) -> None:
     assert [f.title for f in fixes] == ["Install the right one"]  # false drops it
 
 
+def test_a_name_from_a_table_enters_a_command(rules: Rules) -> None:
+    rules.facts(missing__library="soname", wheel="word")
+    rules.file(
+        "compat/wheels.yaml",
+        "table: wheels\ntitle: t\nkey: missing.library\ngives: {wheel: wheel}\nsource: s\nread: 2026-11-20\n"
+        "rows: [{key: libfrob.so.1, wheel: frob-cu12}]\n",
+    )
+    rules.cause("c", more=FIXES.replace("cudnn=={cudnn.compiled}", "{wheel}").replace("{cudnn.compiled.major}", "1"))
+    rules.points("m", "cannot open the library {missing.library:soname}", "c")
+    rules.signature("own", "the log says wheel {wheel:word} itself")
+    fixes = report(rules, "cannot open the library libfrob.so.1").diagnoses[0].fixes
+    assert fixes[0].commands[0] == 'pip install "frob-cu12"'
+    fixes = report(rules, "the log says wheel evil itself\ncannot open the library libfrob.so.1").diagnoses[0].fixes
+    assert fixes[0].commands[0] == 'pip install "{t}"'
+
+
 def test_a_command_that_lacks_a_fact_says_which(rules: Rules) -> None:
     rules.facts(cudnn__compiled="version", gpu__cc="cc")
     rules.cause("c", more=FIXES)

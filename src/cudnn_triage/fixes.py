@@ -35,8 +35,9 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:
-    """``command`` with {fact} holes filled. Only typed values (versions, numbers, library names) enter a command, and
-    quoted; a hole whose fact is unknown or has several values becomes {what it is} and is added to ``missing``."""
+    """``command`` with {fact} holes filled. Only typed values (versions, numbers, library names) and what a table says enter
+    a command, and quoted; a hole whose fact is unknown or has several values becomes {what it is} and is added to ``missing``.
+    """
 
     def fill(found: re.Match[str]) -> str:
         name = found[1]
@@ -45,7 +46,7 @@ def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str
         value = facts.one(name)
         if value is None and facts.values(name):
             value = facts.values(name)[-1]
-        if value is None or not isinstance(value, _TYPED):
+        if value is None or not (isinstance(value, _TYPED) or all(f.origin == "table" for f in facts.find(name))):
             missing[_ask(name, knowledge)] = None
             return f"{{{_title(name, knowledge)}}}"
         return quoted(value)
