@@ -200,6 +200,25 @@ def test_commands_are_completed_from_facts(rules: Rules) -> None:
     assert [f.title for f in fixes] == ["Install the right one"]  # false drops it
 
 
+def test_fixes_made_for_this_log_come_first(rules: Rules) -> None:
+    rules.facts(platform__os="word", gpu__cc="cc")
+    fix = "  - {{title: {0}, safety: inspect, when: '{1}', verify: [v], why: w, source: s, read: 2026-11-20}}\n"
+    conditions = {
+        "any": "not known(platform.os) or platform.os == linux",
+        "unknown": "gpu.cc > 9",
+        "seen": "seen(nouveau)",
+        "not": "platform.os == windows",
+        "linux": "platform.os == linux",
+    }
+    rules.cause("c", more="fixes:\n" + "".join(fix.format(name, when) for name, when in conditions.items()))
+    rules.points("m", "it does not run at all", "c")
+    rules.signature("nouveau", "another module holds the card", more="sets: {platform.os: linux}")
+    log = "another module holds the card\nit does not run at all"
+    assert [f.title for f in report(rules, log).diagnoses[0].fixes] == ["seen", "linux", "any", "unknown"]
+    fixes = report(rules, "it does not run at all").diagnoses[0].fixes
+    assert [f.title for f in fixes] == ["any", "unknown", "not", "linux"]
+
+
 def test_a_name_from_a_table_enters_a_command(rules: Rules) -> None:
     rules.facts(missing__library="soname", wheel="word")
     rules.file(
@@ -235,5 +254,5 @@ def test_text_from_the_log_never_reaches_a_command(rules: Rules) -> None:
     )
     rules.points("m", "cannot load {some.path:path} version {some.version:version}", "c")
     found = report(rules, "cannot load /x;rm${IFS}-rf version 1.2.3;reboot")
-    commands = found.diagnoses[0].fixes[0].commands
+    commands = next(f.commands for f in found.diagnoses[0].fixes if f.title == "Install the right one")
     assert commands == ('pip install "cudnn=={t}"', "echo 1.2.3")

@@ -18,10 +18,23 @@ _SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
-    """The fixes that apply: one whose condition is false is dropped, those whose condition is unknown come last."""
-    found = [(True if fix["when"] is None else holds(fix["when"], facts, seen), fix) for fix in fixes]
-    ordered = [fix for known in (True, None) for result, fix in found if result is known]
-    return tuple(_fix(fix, facts, knowledge) for fix in ordered)
+    """The fixes that apply. First those whose condition this log makes true, then those that hold for any log, last those
+    whose condition is unknown; one whose condition is false is dropped. Within each, the order of the cause's file."""
+    ranked = [(_standing(fix["when"], facts, seen), fix) for fix in fixes]
+    ordered = sorted((r for r in ranked if r[0] is not None), key=lambda r: r[0] or 0)
+    return tuple(_fix(fix, facts, knowledge) for _, fix in ordered)
+
+
+def _standing(when: list[Any] | None, facts: Facts, seen: Seen) -> int | None:
+    """0 where the condition holds because of this log, 1 where it would hold for any, 2 where it is unknown; None: false."""
+    if when is None:
+        return 1
+    result = holds(when, facts, seen)
+    if result is None:
+        return 2
+    if not result:
+        return None
+    return 1 if holds(when, Facts(), lambda _: False) else 0
 
 
 def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
