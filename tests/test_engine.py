@@ -219,6 +219,17 @@ def test_fixes_made_for_this_log_come_first(rules: Rules) -> None:
     assert [f.title for f in fixes] == ["any", "unknown", "not", "linux"]
 
 
+def test_a_fix_says_what_calls_for_it(rules: Rules) -> None:
+    rules.facts(platform__os="word")
+    fix = "  - {{title: {0}, safety: inspect, first: '{1}', verify: [v], why: w, source: s, read: 2026-11-20}}\n"
+    rules.cause("c", more="fixes:\n" + fix.format("look", "") + fix.format("rebuild", "seen(nouveau)"))
+    rules.points("m", "it does not run at all", "c")
+    rules.signature("nouveau", "another module holds the card", more="sets: {platform.os: linux}")
+    assert [f.title for f in report(rules, "it does not run at all").diagnoses[0].fixes] == ["look", "rebuild"]
+    log = "another module holds the card\nit does not run at all"
+    assert [f.title for f in report(rules, log).diagnoses[0].fixes] == ["rebuild", "look"]
+
+
 def test_a_name_from_a_table_enters_a_command(rules: Rules) -> None:
     rules.facts(missing__library="soname", wheel="word")
     rules.file(

@@ -99,6 +99,7 @@ class _Names:
                 yield from self.condition(when, document, f"$.{field}[{i}]")
         for i, fix in enumerate(cause.fixes):
             yield from self.condition(fix.when, document, f"$.fixes[{i}].when")
+            yield from self.condition(fix.first, document, f"$.fixes[{i}].first")
             for fact in fix.needs:
                 yield from self.fact(fact, document, f"$.fixes[{i}].needs")
             for part in ("commands", "verify"):

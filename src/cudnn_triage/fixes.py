@@ -18,23 +18,25 @@ _SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
-    """The fixes that apply. First those whose condition this log makes true, then those that hold for any log, last those
-    whose condition is unknown; one whose condition is false is dropped. Within each, the order of the cause's file."""
-    ranked = [(_standing(fix["when"], facts, seen), fix) for fix in fixes]
+    """The fixes that apply. First those that this log calls for, then those that hold for any log, last those whose
+    condition is unknown; one whose condition is false is dropped. Within each, the order of the cause's file."""
+    ranked = [(_standing(fix, facts, seen), fix) for fix in fixes]
     ordered = sorted((r for r in ranked if r[0] is not None), key=lambda r: r[0] or 0)
     return tuple(_fix(fix, facts, knowledge) for _, fix in ordered)
 
 
-def _standing(when: list[Any] | None, facts: Facts, seen: Seen) -> int | None:
-    """0 where the condition holds because of this log, 1 where it would hold for any, 2 where it is unknown; None: false."""
-    if when is None:
-        return 1
-    result = holds(when, facts, seen)
-    if result is None:
+def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
+    """0: this log calls for it (``first`` holds, or ``when`` holds because of the log); 1: it holds for any log; 2: unknown
+    whether it applies; None: it does not."""
+    when, first = fix["when"], fix["first"]
+    applies = when is None or holds(when, facts, seen)
+    if applies is None:
         return 2
-    if not result:
+    if not applies:
         return None
-    return 1 if holds(when, Facts(), lambda _: False) else 0
+    if first is not None:
+        return 0 if holds(first, facts, seen) else 1
+    return 1 if when is None or holds(when, Facts(), lambda _: False) else 0
 
 
 def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:

@@ -243,6 +243,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "title": fix.title,
             "safety": fix.safety,
             "when": _condition(fix.when, document, f"$.fixes[{i}].when", book),
+            "first": _condition(fix.first, document, f"$.fixes[{i}].first", book),
             "applies": fix.applies,
             "commands": fix.commands,
             "needs": fix.needs,

@@ -70,6 +70,7 @@ class Fix(_Strict, kw_only=True, frozen=True):
     title: Text
     safety: Literal["inspect", "reversible", "destructive"]
     when: str = ""
+    first: str = ""
     applies: str = ""
     commands: list[Text] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)
