@@ -10,7 +10,7 @@ and codes that newer headers no longer have. Where a library has a function that
 (no GPU is needed for that); a string is added unless one that is there ends with it, so that a string which other
 programs print too ('operation not permitted') can be kept with the words before it. A code that is new has no meaning
 yet: it is named at the end, and tests/test_codes.py fails until somebody writes one. Review the result with git diff.
-Tables without a header (xid, sxid, nvml, winerror, exitcodes) are kept by hand.
+Tables without a header in a wheel (xid, sxid, winerror, exitcodes) are kept by hand; scripts/check_codes.py says what they lack.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ LIBRARIES = {
     "cudnn": Library(
         "cudnn_(graph|ops_infer).h",
         "CUDNN_STATUS_SUCCESS",
-        (Wheel("nvidia-cudnn-cu11<9", "cuDNN 7-8"), Wheel("nvidia-cudnn-cu13")),
+        (Wheel("nvidia-cudnn-cu11<9", "cuDNN 7-8"), Wheel("nvidia-cudnn-cu13", "cuDNN 9")),
     ),
     "cudart": Library(
         "driver_types.h",
@@ -86,6 +86,7 @@ LIBRARIES = {
     "nvrtc": Library("nvrtc.h", "NVRTC_SUCCESS", (Wheel("nvidia-cuda-nvrtc"),)),
     "nvjitlink": Library("nvJitLink.h", "NVJITLINK_SUCCESS", (Wheel("nvidia-nvjitlink"),)),
     "cupti": Library("cupti_result.h", "CUPTI_SUCCESS", (Wheel("nvidia-cuda-cupti"),)),
+    "nvml": Library("nvml.h", "NVML_SUCCESS", (Wheel("nvidia-nvml-dev"),)),
     "nccl": Library("nccl.h", "ncclSuccess", (Wheel("nvidia-nccl-cu13"),), "ncclGetErrorString", ("libnccl.so",)),
 }
 
@@ -157,7 +158,9 @@ def merge(document: dict[str, Any], wheel: Wheel, codes: Codes, strings: dict[st
             document["codes"].append(code)
         if newest and (not alias or "number" not in code):
             code["number"] = str(number)
-        elif wheel.releases and not newest:
+        elif newest and wheel.releases:
+            code.setdefault("numbers", {})[wheel.releases] = str(number)
+        elif wheel.releases:
             code.setdefault("number", str(number))
             code.setdefault("numbers", {})[wheel.releases] = str(number)
         else:
@@ -198,7 +201,19 @@ _Dumper.add_representer(
     ),
 )
 
-KEYS = ("name", "number", "numbers", "texts", "meaning", "points_to", "symptom_of", "survived")
+KEYS = (
+    "name",
+    "number",
+    "numbers",
+    "also",
+    "texts",
+    "meaning",
+    "kind",
+    "action",
+    "points_to",
+    "symptom_of",
+    "survived",
+)
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,11 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
+from cudnn_triage.knowledge.base import Knowledge
+from cudnn_triage.knowledge.base import load as load_knowledge
+
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "rules"
 FILES = sorted((RULES / "codes").glob("*.yaml"))
 CAUSES = {path.stem for path in (RULES / "causes").rglob("*.yaml")}
 IDS = {path.stem for path in RULES.glob("[cs]*/**/*.yaml")}
+EMPTY = frozenset(["the", "a", "an", "is", "was", "of", "for", "to", "not", "in", "that", "it", "or", "and"])
+ENUMERATORS = [line.split() for line in (ROOT / "tests" / "enumerators.txt").read_text().splitlines()]
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -24,6 +30,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def script(name: str) -> ModuleType:
+    sys.path.insert(0, str(ROOT / "scripts"))
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec
     assert spec.loader
@@ -34,8 +41,18 @@ def script(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def shipped() -> Knowledge:
+    return load_knowledge()
+
+
+@pytest.fixture(scope="module")
 def refresh() -> ModuleType:
     return script("refresh_codes")
+
+
+def words(name: str) -> list[str]:
+    """The words of a CamelCase or UNDERSCORED name, or of a sentence."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
 
 
 def codes(library: str) -> dict[str, dict[str, Any]]:
@@ -50,6 +67,14 @@ class TestEveryLibrary:
             assert len(code.get("meaning", "")) > 10, code["name"]
             assert code["meaning"].endswith("."), code["name"]
 
+    def test_no_meaning_only_spells_the_name_again(self, path: Path) -> None:
+        document = load(path)
+        for code in document["codes"]:
+            name = {word.lower() for word in words(code["name"].removeprefix(document.get("prefix", "")))}
+            said = {word.lower() for word in words(code["meaning"])}
+            if code["number"] != "0":
+                assert len(said - name - EMPTY) >= 3, f"{code['name']}: {code['meaning']}"
+
     def test_names_start_with_the_prefix_and_are_unique(self, path: Path) -> None:
         document = load(path)
         names = [code["name"] for code in document["codes"]]
@@ -61,12 +86,44 @@ class TestEveryLibrary:
         assert not unknown
 
     def test_it_is_an_echo_only_of_rules_that_exist(self, path: Path) -> None:
-        assert not {i for code in load(path)["codes"] for i in code.get("symptom_of", ())} - IDS
+        named = {name for other in FILES for code in load(other)["codes"] for name in [code["name"]]}
+        assert not {i for code in load(path)["codes"] for i in code.get("symptom_of", ())} - IDS - named
 
     def test_success_points_nowhere(self, path: Path) -> None:
         for code in load(path)["codes"]:
             if code["number"] == "0":
                 assert not code.get("points_to")
+
+
+@pytest.mark.parametrize("library", ["xid", "sxid"])
+def test_every_error_of_the_kernel_driver_says_whose_it_is_and_what_to_do(library: str) -> None:
+    for code in codes(library).values():
+        assert code.get("kind"), code["name"]
+        assert len(code.get("action", "")) > 6, code["name"]
+        assert code["action"].endswith("."), code["name"]
+
+
+def test_the_whole_xid_catalogue_is_there() -> None:
+    assert {int(code["number"]) for code in codes("xid").values()} >= set(range(1, 177))
+
+
+@pytest.mark.parametrize(("after", "before"), [("Xid 45", "Xid 79"), ("Xid 154", "Xid 48"), ("Xid 43", "Xid 31")])
+def test_an_xid_that_follows_another_names_it(after: str, before: str) -> None:
+    assert before in codes("xid")[after]["symptom_of"]
+
+
+@pytest.mark.parametrize("library", sorted({library for library, _, _ in ENUMERATORS}))
+def test_every_enumerator_of_the_vendors_headers_is_answered(library: str, shipped: Knowledge) -> None:
+    check = script("check_codes")
+    asked = [(name, int(number)) for owner, name, number in ENUMERATORS if owner == library]
+    assert len(asked) >= 9
+    assert not [form for name, number in asked for form in check.unanswered(library, name, number, shipped)]
+
+
+@pytest.mark.parametrize("library", sorted({library for library, _, _ in ENUMERATORS} - {"xid", "sxid"}))
+def test_every_code_stands_in_a_header_or_says_where_else_it_comes_from(library: str) -> None:
+    known = {name for owner, name, _ in ENUMERATORS if owner == library}
+    assert {name for name, code in codes(library).items() if name not in known and not code.get("source")} == set()
 
 
 def test_no_name_belongs_to_two_libraries() -> None:

@@ -136,6 +136,26 @@ def shipped() -> Knowledge:
         ("700", "cudaErrorIllegalAddress"),
         ("0x1", "CUDNN_STATUS_NOT_INITIALIZED"),
         ("Xid 79", "fell off the bus"),
+        ("CUDA error 700", "cudaErrorIllegalAddress"),
+        ("CUDA error: 700", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        ("error 0x2bc", "cudaErrorIllegalAddress"),
+        ("cudaErrorIllegalAddress (700)", "cudaErrorIllegalAddress: "),
+        ("CUDA_ERROR_700", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+        ("CUDNN_STATUS_8", "CUDNN_STATUS_EXECUTION_FAILED"),
+        ("cublas status: 13", "CUBLAS_STATUS_EXECUTION_FAILED"),
+        ("Xid (PCI:0000:3b:00): 79", "fell off the bus"),
+        ("NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.", "Power-cycle"),
+        ("SXid 12028", "NVSWITCH_ERR_HW_NPORT_EGRESS_PRIVRSPERR"),
+        ("nvidia-nvswitch0: SXid (PCI:0000:c4:00.0): 20034, Fatal, Link 30 LTSSM Fault Up", "SXid 20034: "),
+        ("ROBUST_CHANNEL_PREEMPTIVE_REMOVAL", "Xid 45: "),
+        ("exit code 137", "SIGKILL: "),
+        ("[WinError 126]", "WinError 126: "),
+        ("WinError 126", "A DLL, or a DLL that it needs"),
+        ("Process finished with exit code -1073741819 (0xC0000005)", "STATUS_ACCESS_VIOLATION: "),
+        (
+            "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_SUPPORTED. This error may appear if",
+            "CUDNN_STATUS_NOT_SUPPORTED: ",
+        ),
         ("xid79", "fell off the bus"),
         ("CUDNN_STATUS_NOT_INITIALIZED", "Points to:"),
         ("cudaErrorNoKernelImageForDevice", "gpu-arch-unsupported"),
@@ -144,6 +164,33 @@ def shipped() -> Knowledge:
 )
 def test_what_people_ask_for(shipped: Knowledge, asked: str, told: str) -> None:
     assert told in explain(asked, shipped)
+
+
+def test_a_number_with_its_library_is_not_told_for_other_libraries(shipped: Knowledge) -> None:
+    page = explain("cudnn status 8", shipped)
+    assert page.startswith("cudnn 8 (cuDNN 7-8)\n\nCUDNN_STATUS_EXECUTION_FAILED: ")
+    assert "cublas" not in page.partition("\n\n")[0]
+    assert page.count("\nNumber: ") == 1
+
+
+def test_a_number_that_meant_something_else_in_earlier_releases_is_told_with_the_release(shipped: Knowledge) -> None:
+    page = explain("CUDA error 4", shipped)
+    assert "cudart 4\n\ncudaErrorCudartUnloading: " in page
+    assert "cudart 4 (CUDA 5-10.0)\n\ncudaErrorLaunchFailure: " in page
+
+
+def test_a_pasted_message_is_told_as_the_messages_it_holds(shipped: Knowledge) -> None:
+    page = explain(
+        "Loaded runtime CuDNN library: 7.1.2 but source was compiled with: 7.6.0.  CuDNN library major and minor version "
+        "needs to match or have higher minor version in case of CuDNN 7.0 or later version.",
+        shipped,
+    )
+    assert "  certain   cudnn-version-mismatch: " in page
+
+
+def test_an_xid_says_whose_it_is_and_what_to_do(shipped: Knowledge) -> None:
+    page = explain("Xid 79", shipped)
+    assert "Kind: hardware\nWhat to do: Power-cycle the machine" in page
 
 
 def test_a_mistyped_status_name_suggests_the_status(shipped: Knowledge) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from datetime import date
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from .cli import (
     COMMANDS,
@@ -151,22 +154,44 @@ def _eval(args: Sequence[str]) -> int:
     parser.add_argument("--min-fair", type=float, metavar="X", help="fail when cross-validated fair@1 is below X")
     parser.add_argument("--max-ece", type=float, metavar="X", help="fail when the calibration error is above X")
     parser.add_argument("--max-alarms", type=int, metavar="N", help="fail on more than N false alarms")
+    parser.add_argument(
+        "--unexplained",
+        action="store_true",
+        help="instead: list lines of this field that no rule explains, over any folders of logs, labelled or not; rules "
+        "that never fire and rules that fire on healthy logs",
+    )
+    parser.add_argument(
+        "--top", type=int, default=30, metavar="N", help="lines listed with --unexplained (default: 30)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all figures, or the whole list, as JSON ('-': only that)")
     options = parser.parse_args(args)
     from .engine import Triager
     from .evaluation.command import evaluate
+    from .evaluation.coverage import coverage, coverage_data, print_coverage
     from .knowledge.yamlfile import Problem
 
+    folders = _labelled(options.folders)
+    triager = Triager(knowledge(options.rules))
+    out = StringIO() if options.json == "-" else output()
+    record: dict[str, Any] = {"date": date.today().isoformat()}
     try:
+        if options.unexplained:
+            covered = coverage(folders, triager)
+            print_coverage(covered, out, options.top)
+            _write_json(options.json, {**record, **coverage_data(covered)})
+            return OK
         found = evaluate(
-            _labelled(options.folders),
-            Triager(knowledge(options.rules)),
-            output(),
+            folders,
+            triager,
+            out,
             perturb=not options.no_perturb,
             baseline=not options.no_baseline,
             details=options.details,
+            record=record,
         )
     except Problem as problem:
         raise UsageError(str(problem)) from None
+    _write_json(options.json, record)
     missed = [
         text
         for wrong, text in (
@@ -190,11 +215,22 @@ def _eval(args: Sequence[str]) -> int:
     return FAILED if missed else OK
 
 
+def _write_json(name: str | None, data: dict[str, Any]) -> None:
+    text = json.dumps(data, indent=1) + "\n"
+    if name == "-":
+        emit(text)
+    elif name:
+        try:
+            Path(name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"--json {name}: cannot be written: {error.strerror}") from error
+
+
 def _labelled(folders: Sequence[str]) -> list[Path]:
     paths = [Path(folder) for folder in folders] or [Path("corpus")]
     for path in paths:
         if not path.is_dir():
-            raise UsageError(f"{path}: no such folder of labelled logs")
+            raise UsageError(f"{path}: no such folder of logs")
     return paths
 
 

@@ -291,9 +291,15 @@ def _speaks(rule: dict[str, Any]) -> bool:
 
 
 def unexplained_lines(
-    occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, knowledge: Knowledge
+    occurrences: Sequence[Occurrence],
+    lines: Sequence[Line],
+    structure: Structure,
+    knowledge: Knowledge,
+    *,
+    distinct: bool = True,
 ) -> list[int]:
-    """Lines that look like an error of this field and that no rule speaks of, each distinct text once."""
+    """Lines that look like an error of this field and that no rule speaks of; of lines that differ only in numbers the
+    first, if only ``distinct`` ones are asked for."""
     speaking = (o for o in occurrences if _speaks(knowledge.by_id[o.rule]))
     covered = {i for o in speaking for i in range(o.first, o.last + 1)}
     out: list[int] = []
@@ -305,7 +311,7 @@ def unexplained_lines(
         if not any(word in lowered for word in knowledge.error_words) or not has_field_word(lowered, knowledge):
             continue
         key = squeeze("".join(char for char in lowered if not char.isdigit()))
-        if key not in texts:
+        if key not in texts or not distinct:
             texts.add(key)
             out.append(i)
     return out

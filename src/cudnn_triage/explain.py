@@ -1,13 +1,36 @@
-"""``cudnn-triage explain``: what a cause, a signature, a status or a number means, from the knowledge base."""
+"""``cudnn-triage explain``: what a cause, a message, a status or a number means, from the knowledge base."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from .evidence import STRENGTHS
+from .cleaning import clean
+from .grammar import parse
 from .knowledge.base import Knowledge
+from .matching import Matcher, Stream
+from .pages import (
+    Edges,
+    Names,
+    Page,
+    Part,
+    Prose,
+    References,
+    Remedy,
+    Verbatim,
+    Warnings,
+    cause_page,
+    has_page,
+    rule_page,
+)
+from .reading import read_text
+
+_NUMBER = r"-?(?:0x[0-9a-f]+|[0-9]+)"
+_ENDS_IN_NUMBER = re.compile(rf"(?:(?P<words>.*[^\w.-])|(?P<name>[a-z]\w*?))??\(?(?P<number>{_NUMBER})[)\]:.]*", re.I)
+_NO_NAME = re.compile(r"\([^)]*\)|\b(?:error|err|code|status|number|no|returned|with|is|was)\b|[^\w\s-]|-(?!\w)", re.I)
+_LONGEST = 100_000  # characters of a pasted text that are looked at
 
 
 class Unknown(Exception):
@@ -19,87 +42,118 @@ class Unknown(Exception):
 
 
 def explain(asked: str, knowledge: Knowledge) -> str:
-    """The page on a cause id, signature id, status name or number, as Markdown-like text. Raises Unknown."""
-    pages = list(_pages(asked.strip(), knowledge))
-    if pages:
-        return "\n\n".join(pages)
+    """What is known of a cause id, a signature id, a status name, a number or a pasted message. Raises Unknown."""
+    found = find(asked, knowledge)
+    if found:
+        return "\n\n".join(f"{heading}\n\n{as_text(page)}" if heading else as_text(page) for heading, page in found)
     names = {name.casefold(): name for name in (*knowledge.causes, *knowledge.by_id)}
-    raise Unknown(asked, [names[close] for close in get_close_matches(asked.casefold(), names, 5, 0.6)])
+    raise Unknown(asked, [names[close] for close in get_close_matches(asked.strip().casefold(), names, 5, 0.6)])
 
 
-def _pages(asked: str, knowledge: Knowledge) -> Iterator[str]:
-    folded = asked.casefold()
-    for name, cause in knowledge.causes.items():
-        if name == folded:
-            yield "\n".join(_cause(name, cause, knowledge))
-    for rule in knowledge.rules:
-        if rule["id"].casefold() == folded and not rule["id"].endswith(("-numbered", "-worded")):
-            yield "\n".join(_rule(rule, knowledge))
-    number = asked.lower().removeprefix("xid").strip().removeprefix("error").strip()
-    if number.isdigit() or number.startswith("0x"):
-        for library, name in knowledge.numbered(number):
-            if "xid" in asked.lower() and library != "xid":
-                continue
-            yield "\n".join([f"{library} {number}", "", *_rule(knowledge.by_id[name], knowledge)])
+def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
+    """The pages meant by what somebody typed or pasted, each with the number it answers (empty: it was named).
 
-
-def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[str]:
-    yield f"{name}: {cause['title']}"
-    yield f"family {cause['family']}, {cause['severity']}"
-    yield ""
-    yield str(cause["explanation"])
-    if cause["tells_apart"]:
-        yield ""
-        yield f"What tells it from others: {cause['tells_apart']}"
-    for number, fix in enumerate(cause["fixes"], 1):
-        yield ""
-        applies = f" ({fix['applies']})" if fix["applies"] else ""
-        yield f"Fix {number}: {fix['title']}{applies} [{fix['safety']}]"
-        yield from (f"  $ {command}" for command in fix["commands"])
-        yield f"  {fix['why']}"
-        yield from (f"  check: {check}" for check in fix["verify"])
-    if cause["dead_ends"]:
-        yield ""
-        yield "What does not help:"
-        yield from (f"  - {dead['tried']}: {dead['why']}" for dead in cause["dead_ends"])
-    messages = [
-        rule for rule in knowledge.rules if any(p["cause"] == name and p["supports"] for p in rule["points_to"])
+    A name is tried first, then a number with or without its library ('700', 'CUDA error 700', 'Xid (PCI:0000:3b:00): 79',
+    'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds.
+    """
+    asked = asked.strip()[:_LONGEST]
+    named = list(_named(asked, knowledge))
+    if named:
+        return [("", page) for page in named]
+    numbered = list(_numbered(asked, knowledge))
+    if numbered:
+        return numbered
+    words = dict.fromkeys(re.findall(r"\w{4,}", asked))
+    inside = [
+        page for word in words for page in _named(word, knowledge) if knowledge.by_id.get(page.id, {}).get("code")
     ]
-    if messages:
-        yield ""
-        yield "Messages that point to it:"
-        for rule in messages:
-            strength = next(p["strength"] for p in rule["points_to"] if p["cause"] == name and p["supports"])
-            yield f"  {strength:8}  {rule['id']}: {rule['title']}"
-    if cause["neighbours"]:
-        yield ""
-        yield "Neighbours: " + ", ".join(cause["neighbours"])
-    if cause["references"]:
-        yield ""
-        yield from (f"{reference['title']}: {reference['url']}" for reference in cause["references"])
+    return [("", page) for page in inside or _matched(asked, knowledge)]
 
 
-def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[str]:
-    yield f"{rule['id']}: {rule['title']}" if not rule["code"] else str(rule["title"])
-    templates = [template["text"] for template in rule["templates"] if template["text"] != rule["id"]]
-    if templates:
+def _named(asked: str, knowledge: Knowledge) -> Iterator[Page]:
+    folded = asked.casefold()
+    for name in knowledge.causes:
+        if name == folded:
+            yield cause_page(name, knowledge)
+    for rule in knowledge.rules:
+        if has_page(rule) and folded in (rule["id"].casefold(), *(name.casefold() for name in rule.get("also", ()))):
+            yield rule_page(rule, knowledge)
+
+
+def _numbered(asked: str, knowledge: Knowledge) -> Iterator[tuple[str, Page]]:
+    """The codes that have the number with which the text ends; of the library that it names, if it names one."""
+    form = _ENDS_IN_NUMBER.fullmatch(asked.strip("[]"))
+    if form is None:
+        return
+    libraries = _libraries(form["words"] or form["name"] or "", knowledge)
+    wanted = int(form["number"], 0)
+    for rule in knowledge.rules:
+        if rule.get("library") not in libraries:
+            continue
+        current = bool(rule["number"]) and int(rule["number"], 0) == wanted
+        releases = [release for release, number in rule["numbers"].items() if int(number, 0) == wanted]
+        if current or releases:
+            release = "" if current else f" ({', '.join(releases)})"
+            yield f"{rule['library']} {form['number'].lower()}{release}", rule_page(rule, knowledge)
+
+
+def _libraries(words: str, knowledge: Knowledge) -> set[str]:
+    """The libraries that these words name; all of them for no words but 'error', 'code' and the like."""
+    name = " ".join(_NO_NAME.sub(" ", words).split()).casefold().strip("_")
+    if not name:
+        return set(knowledge.libraries)
+    return {
+        library
+        for library, told in knowledge.libraries.items()
+        if name in {library, told["prefix"].strip(" _").casefold(), *(called.casefold() for called in told["called"])}
+    }
+
+
+def _matched(asked: str, knowledge: Knowledge) -> Iterator[Page]:
+    """The messages and codes in a pasted text, in the order in which they stand there."""
+    lines = clean(read_text(asked, "<text>"))
+    found = Matcher(knowledge).find(Stream(lines), parse(lines))
+    for name in dict.fromkeys(o.rule for o in sorted(found, key=lambda o: (o.first, o.start))):
+        rule: dict[str, Any] = knowledge.by_id[name]
+        if has_page(rule) and (rule["points_to"] or rule["code"]):
+            yield rule_page(rule, knowledge)
+
+
+def as_text(page: Page) -> str:
+    """A page as plain text for a terminal."""
+    lines = [page.title, *([page.note] if page.note else [])]
+    for part in page.parts:
+        lines += _lines(part)
+    return "\n".join(lines)
+
+
+def _lines(part: Part) -> Iterator[str]:
+    if not (isinstance(part, Prose) and part.title in ("Number", "Kind", "What to do")):
         yield ""
-        yield "Printed as:"
-        yield from (f"  {template}" for template in templates)
-    if rule["releases"]:
-        yield ""
-        yield f"Releases: {rule['releases']}"
-    if rule["points_to"]:
-        yield ""
-        yield "Points to:"
-        for pointer in sorted(rule["points_to"], key=lambda p: (not p["supports"], STRENGTHS.index(p["strength"]))):
-            title = knowledge.causes[pointer["cause"]]["title"]
-            against = "" if pointer["supports"] else "against "
-            yield f"  {against}{pointer['strength']:8}  {pointer['cause']}: {title}"
-            if pointer["text"]:
-                yield f"            when {pointer['text']}"
-            if pointer["why"]:
-                yield f"            {pointer['why']}"
-    if rule["symptom_of"]:
-        yield ""
-        yield "Only an echo when one of these is there: " + ", ".join(rule["symptom_of"])
+    match part:
+        case Prose(title, text):
+            yield f"{title}: {text}" if title else text
+        case Remedy():
+            applies = f" ({part.applies})" if part.applies else ""
+            yield f"Fix {part.number}: {part.title}{applies} [{part.safety}]"
+            yield from (f"  $ {command}" for command in part.commands)
+            yield f"  {part.why}"
+            yield from (f"  check: {check}" for check in part.checks)
+        case Verbatim(title, lines):
+            yield f"{title}:"
+            yield from (f"  {line}" for line in lines)
+        case Warnings(title, entries):
+            yield f"{title}:"
+            yield from (f"  - {dead.tried}: {dead.why}" for dead in entries)
+        case Edges(title, edges):
+            yield f"{title}:"
+            for edge in edges:
+                yield f"  {'' if edge.supports else 'against '}{edge.strength:8}  {edge.id}: {edge.title}"
+                if edge.condition:
+                    yield f"            when {edge.condition}"
+                if edge.why:
+                    yield f"            {edge.why}"
+        case Names(title, ids):
+            yield f"{title}: {', '.join(ids)}"
+        case References(_, references):
+            yield from (f"{r.title}: {r.url} (read {r.read})" for r in references)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ..engine import Triager
 from .baseline import BaselineUnavailable, baselines
@@ -16,9 +17,19 @@ from .perturb import PERTURBATIONS
 
 
 def evaluate(
-    folders: Sequence[Path], triager: Triager, out: IO[str], *, perturb: bool, baseline: bool, details: bool
+    folders: Sequence[Path],
+    triager: Triager,
+    out: IO[str],
+    *,
+    perturb: bool,
+    baseline: bool,
+    details: bool,
+    record: dict[str, Any] | None = None,
 ) -> Figures:
-    """Print all figures for the labelled logs of these folders; returns the cross-validated plain ones."""
+    """Print all figures for the labelled logs of these folders; returns the cross-validated plain ones.
+
+    ``record`` is filled with the same figures as plain data, for the plots.
+    """
     labelled = [item for folder in folders for item in read_folder(folder)]
     knowledge = triager.knowledge
     examined = examine(triager, labelled)
@@ -29,19 +40,24 @@ def evaluate(
     print(f"{len(labelled)} logs; numbers behind the strength words fitted on the other four of five folds", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
     first_answers = blind(labelled, knowledge.competing - knowledge.off_field)
+    rows: dict[str, Figures] = {}
+    perturbed: dict[str, Figures] = {}
     if first_answers:
-        _row("first answers (blind)", figures(first_answers, knowledge), out)
-    _row("cross-validated", plain, out)
-    _row("with shipped numbers", shipped, out)
+        rows["first answers (blind)"] = figures(first_answers, knowledge)
+    rows["cross-validated"] = plain
+    rows["with shipped numbers"] = shipped
+    for name, found in rows.items():
+        _row(name, found, out)
     if perturb:
         for name, change in PERTURBATIONS.items():
             changed = examine(triager, labelled, change)
-            found = figures(cross_validated(triager, labelled, changed, weights), knowledge)
-            _row(name, found, out, plain)
+            perturbed[name] = figures(cross_validated(triager, labelled, changed, weights), knowledge)
+            _row(name, perturbed[name], out, plain)
     if baseline:
         try:
             for name, guesses in baselines(labelled).items():
-                _row(name, figures(guesses, knowledge), out)
+                rows[name] = figures(guesses, knowledge)
+                _row(name, rows[name], out)
         except BaselineUnavailable as error:
             print(error, file=out)
     print("\nreliability (confidence of the first diagnosis, cross-validated)\n  said  right  logs", file=out)
@@ -49,7 +65,61 @@ def evaluate(
         print(f"  {said:.2f}   {right:.2f}  {count:4}", file=out)
     if details:
         _details(held_out, plain, out)
+    if record is not None:
+        record.update(
+            {
+                "knowledge": knowledge.digest,
+                "rows": {name: _data(found) for name, found in rows.items()},
+                "perturbed": {name: _data(found) for name, found in perturbed.items()},
+                "said": _said(held_out),
+                "years": {"today": _years(held_out), "first": _years(first_answers)},
+            }
+        )
     return plain
+
+
+def _data(found: Figures) -> dict[str, Any]:
+    return {
+        "logs": found.count,
+        "strict1": found.strict1,
+        "fair1": found.fair1,
+        "gold3": found.gold3,
+        "ece": found.ece,
+        "harmless": found.harmless,
+        "alarms": len(found.alarms),
+        "reliability": [{"said": said, "right": right, "logs": logs} for said, right, logs in found.reliability],
+    }
+
+
+def _said(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """How often which cause was said of logs with which gold cause: of several the one said, else the first."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    fair: Counter[tuple[str, str]] = Counter()
+    for a in answers:
+        gold = (*a.case.gold, "nothing")[0]
+        pair = (gold, a.first) if not a.strict else (a.first, a.first) if a.case.gold else ("nothing", "nothing")
+        pairs[pair] += 1
+        fair[pair] += a.fair
+    return [
+        {"gold": gold, "said": said, "logs": n, "fair": fair[gold, said]} for (gold, said), n in pairs.most_common()
+    ]
+
+
+def _years(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Accuracy by the year that the logs show; logs without a date are left out."""
+    by_year: dict[int, list[Answer]] = {}
+    for a in answers:
+        if a.case.year:
+            by_year.setdefault(a.case.year, []).append(a)
+    return [
+        {
+            "year": year,
+            "logs": len(found),
+            "strict1": sum(a.strict for a in found) / len(found),
+            "fair1": sum(a.fair for a in found) / len(found),
+        }
+        for year, found in sorted(by_year.items())
+    ]
 
 
 def blind(labelled: Sequence[Labelled], diagnoses: frozenset[str]) -> list[Answer]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..knowledge.yamlfile import Document, Problem, load
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_YEAR = re.compile(rf"\b(20[12]\d)[-/][01]\d[-/][0-3]\d|\b{_MONTH} +\d{{1,2}},? +(?:[\d:]{{5,8}} +)?(20[12]\d)\b")
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,15 @@ class Labelled:
     group: str
     blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
     blind_confidence: float = 0.0
+    source: str = ""  # where the log comes from: an address, or how it was made
+
+    @property
+    def year(self) -> int | None:
+        """The year that most time stamps of a log from a public thread show; None where there are none."""
+        if not self.source.startswith("https://"):
+            return None
+        years = Counter(int(a or b) for a, b in _YEAR.findall(self.log.decode("utf-8", "replace")))
+        return max(years, key=lambda year: (years[year], year)) if years else None
 
 
 def read_folder(folder: Path) -> list[Labelled]:
@@ -26,27 +41,50 @@ def read_folder(folder: Path) -> list[Labelled]:
     found: list[Labelled] = []
     for path in sorted(folder.rglob("*.yaml")):
         document = load(path)
-        data = document.data
-        if not isinstance(data, dict) or "gold" not in data:
+        if not isinstance(document.data, dict) or "gold" not in document.data:
             raise document.problem("$", "a label needs 'gold': the root causes, first = primary")
-        beside = path.with_suffix(".log")
-        if beside.exists():
-            log = beside.read_bytes()
-        elif isinstance(data.get("log"), str):
-            log = data["log"].encode()
-        else:
-            raise document.problem("$.log", f"no log: neither here nor in {beside.name}")
-        if not isinstance(data["gold"], list):
-            raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
-        name = str(path.relative_to(folder).with_suffix("").as_posix())
-        acceptable = data.get("acceptable") or []
-        blind = data.get("blind")
-        said, confidence = _blind(blind, document) if blind else ("", 0.0)
-        gold = tuple(data["gold"])
-        found.append(Labelled(name, log, gold, tuple(acceptable), path.parent.name, said, confidence))
+        found.append(_labelled(path, folder, document))
     if not found:
         raise Problem(str(folder), 0, "", "no labelled logs (*.yaml) here")
     return found
+
+
+def label(path: Path, folder: Path) -> Labelled | None:
+    """The labelled log of one YAML file; None where the file is no label. Raises Problem where a label cannot be used."""
+    try:
+        document = load(path)
+    except Problem:
+        return None
+    if not isinstance(document.data, dict) or "gold" not in document.data:
+        return None
+    return _labelled(path, folder, document)
+
+
+def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
+    data: dict[str, Any] = document.data
+    beside = path.with_suffix(".log")
+    if beside.exists():
+        log = beside.read_bytes()
+    elif isinstance(data.get("log"), str):
+        log = data["log"].encode()
+    else:
+        raise document.problem("$.log", f"no log: neither here nor in {beside.name}")
+    if not isinstance(data["gold"], list):
+        raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
+    name = str(path.relative_to(folder).with_suffix("").as_posix())
+    acceptable = data.get("acceptable") or []
+    blind = data.get("blind")
+    said, confidence = _blind(blind, document) if blind else ("", 0.0)
+    return Labelled(
+        name,
+        log,
+        tuple(data["gold"]),
+        tuple(acceptable),
+        path.parent.name,
+        said,
+        confidence,
+        str(data.get("source", "")),
+    )
 
 
 def _blind(data: object, document: Document) -> tuple[str, float]:

@@ -74,8 +74,8 @@ class Figures:
 def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
     """Compute all measures. 'Right' for calibration is fair: the first diagnosis is a gold or acceptable cause."""
     count = len(answers) or 1
-    harmless = [a for a in answers if all(_harmless(cause, knowledge) for cause in a.case.gold)]
-    alarms = tuple(a for a in harmless if not a.fair and a.confidence is not None and a.confidence >= ALARM)
+    healthy = [a for a in answers if all(harmless(cause, knowledge) for cause in a.case.gold)]
+    alarms = tuple(a for a in healthy if not a.fair and a.confidence is not None and a.confidence >= ALARM)
     given = [(a.confidence, a.fair) for a in answers if a.confidence is not None]
     return Figures(
         len(answers),
@@ -83,13 +83,14 @@ def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
         sum(a.fair for a in answers) / count,
         sum(a.gold3 for a in answers) / count,
         calibration_error(given),
-        len(harmless),
+        len(healthy),
         alarms,
         tuple(reliability(given)),
     )
 
 
-def _harmless(cause: str, knowledge: Knowledge) -> bool:
+def harmless(cause: str, knowledge: Knowledge) -> bool:
+    """Whether a label's cause means that nothing of this field is wrong."""
     rule = knowledge.causes.get(cause)
     return rule is not None and rule["family"] == "benign"
 

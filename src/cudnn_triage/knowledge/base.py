@@ -33,6 +33,7 @@ class Knowledge:
         self.error_words: list[str] = data["error_words"]
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
+        self.libraries: dict[str, Data] = data["libraries"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]
 
@@ -61,14 +62,6 @@ class Knowledge:
     def code(self, library: str, number: str) -> str | None:
         """The name of the code of ``library`` that has this number."""
         return self._numbers.get(library, {}).get(number)
-
-    def numbered(self, number: str) -> list[tuple[str, str]]:
-        """(library, name) of every code that has this number, decimal or hexadecimal."""
-        try:
-            decimal = str(int(number, 0))
-        except ValueError:
-            return []
-        return [(library, names[decimal]) for library, names in self._numbers.items() if decimal in names]
 
     def code_of_text(self, library: str, text: str) -> str | None:
         """The name of the code of ``library`` with whose fixed error string ``text`` begins; the longest such string counts."""

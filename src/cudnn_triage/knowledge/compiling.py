@@ -36,6 +36,10 @@ def compile_rulebook(book: Rulebook) -> Data:
         "texts": {
             library: {squeeze(t): c.name for c in codes.codes for t in c.texts} for library, codes in book.codes.items()
         },
+        "libraries": {
+            library: {"title": codes.title, "prefix": codes.prefix, "called": codes.called}
+            for library, codes in book.codes.items()
+        },
         "tables": [_table(table) for table in book.tables.values()],
         "facts": {name: {"type": f.type, "title": f.title, "ask": f.ask} for name, f in book.facts.items()},
         "field_words": sorted({w.lower() for w in book.field_words}),
@@ -195,6 +199,9 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
         rule = _code_rule(f"{codes.library}-{kind}", codes.title, compiled, None, document, f"$.{kind}", book)
         rules.append(rule)
+    for rule, code in zip(rules, codes.codes, strict=False):
+        told = {"number": code.number, "numbers": code.numbers, "also": code.also, "kind": code.kind}
+        rule.update({"library": codes.library, **told, "action": code.action})
     return rules
 
 
@@ -249,6 +256,8 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "needs": fix.needs,
             "verify": fix.verify,
             "why": fix.why,
+            "source": fix.source,
+            "read": fix.read,
         }
         for i, fix in enumerate(cause.fixes)
     ]
@@ -277,8 +286,8 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         "confirm": [_condition(c, document, f"$.confirm[{i}]", book) for i, c in enumerate(cause.confirm)],
         "refute": [_condition(c, document, f"$.refute[{i}]", book) for i, c in enumerate(cause.refute)],
         "fixes": fixes,
-        "dead_ends": [{"tried": d.tried, "why": d.why} for d in cause.dead_ends],
-        "references": [{"title": r.title, "url": r.url} for r in cause.references],
+        "dead_ends": [{"tried": d.tried, "why": d.why, "source": d.source, "read": d.read} for d in cause.dead_ends],
+        "references": [{"title": r.title, "url": r.url, "read": r.read} for r in cause.references],
     }
 
 

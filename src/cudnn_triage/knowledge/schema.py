@@ -14,6 +14,7 @@ Date = Annotated[str, Meta(pattern=r"^20\d\d-[01]\d-[0-3]\d$")]
 Id = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 Strength = Literal["certain", "strong", "likely", "possible", "weak"]
 Flag = Literal["true", "false"]
+Realm = Literal["hardware", "firmware", "driver", "program", "settings", "environment", "information"]
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -124,9 +125,11 @@ class Code(_Strict, kw_only=True, frozen=True):
     name: Text
     number: str = ""
     numbers: dict[str, str] = field(default_factory=dict)
+    also: list[Text] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
     meaning: Text
-    kind: str = ""
+    kind: list[Realm] = field(default_factory=list)
+    action: str = ""
     releases: str = ""
     points_to: list[Pointer] = field(default_factory=list)
     symptom_of: list[str] = field(default_factory=list)
@@ -141,6 +144,7 @@ class Codes(_Strict, kw_only=True, frozen=True):
     library: Id
     title: Text
     prefix: str = ""
+    called: list[Text] = field(default_factory=list)
     numbered: list[Text] = field(default_factory=list)
     worded: list[Text] = field(default_factory=list)
     source: Text

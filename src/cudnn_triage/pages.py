@@ -1,0 +1,196 @@
+"""What is told about one cause, message or code, as data: terminal text and web pages are two ways to lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .evidence import STRENGTHS
+from .knowledge.base import Knowledge
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph; ``title`` may be empty."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Messages as programs print them."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One fix."""
+
+    number: int
+    title: str
+    applies: str
+    safety: str
+    commands: tuple[str, ...]
+    why: str
+    checks: tuple[str, ...]
+    source: str
+    read: str
+
+
+@dataclass(frozen=True)
+class DeadEnd:
+    """What people try that does not help."""
+
+    tried: str
+    why: str
+    source: str
+    read: str
+
+
+@dataclass(frozen=True)
+class Warnings:
+    """All dead ends of a cause."""
+
+    title: str
+    entries: tuple[DeadEnd, ...]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A link from a message to a cause or back, with how strongly and under which condition."""
+
+    strength: str
+    supports: bool
+    id: str
+    title: str
+    condition: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Links between messages and causes."""
+
+    title: str
+    entries: tuple[Edge, ...]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Ids of other pages, in a row."""
+
+    title: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A page elsewhere, and when it was read."""
+
+    title: str
+    url: str
+    read: str
+
+
+@dataclass(frozen=True)
+class References:
+    """Pages elsewhere."""
+
+    title: str
+    entries: tuple[Reference, ...]
+
+
+Part = Prose | Verbatim | Remedy | Warnings | Edges | Names | References
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything told about one thing. ``title`` says it in one line, ``note`` what kind of thing it is."""
+
+    id: str
+    title: str
+    note: str
+    parts: tuple[Part, ...]
+
+
+def cause_page(name: str, knowledge: Knowledge) -> Page:
+    """The page on a cause."""
+    cause = knowledge.causes[name]
+    note = f"family {cause['family']}, {cause['severity']}"
+    return Page(name, f"{name}: {cause['title']}", note, tuple(_cause(name, cause, knowledge)))
+
+
+def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
+    yield Prose("", cause["explanation"])
+    if cause["tells_apart"]:
+        yield Prose("What tells it from others", cause["tells_apart"])
+    for number, fix in enumerate(cause["fixes"], 1):
+        yield Remedy(
+            number, fix["title"], fix["applies"], fix["safety"], tuple(fix["commands"]), fix["why"],
+            tuple(fix["verify"]), fix["source"], fix["read"],
+        )  # fmt: skip
+    if cause["dead_ends"]:
+        tried = tuple(DeadEnd(d["tried"], d["why"], d["source"], d["read"]) for d in cause["dead_ends"])
+        yield Warnings("What does not help", tried)
+    messages = tuple(_messages(name, knowledge))
+    if messages:
+        yield Edges("Messages that point to it", messages)
+    if cause["neighbours"]:
+        yield Names("Neighbours", tuple(cause["neighbours"]))
+    if cause["references"]:
+        yield References("References", tuple(Reference(r["title"], r["url"], r["read"]) for r in cause["references"]))
+
+
+def _messages(name: str, knowledge: Knowledge) -> Iterator[Edge]:
+    """The messages that speak for a cause, each once with its strongest word."""
+    for rule in knowledge.rules:
+        words = [p["strength"] for p in rule["points_to"] if p["cause"] == name and p["supports"]]
+        if words:
+            title = rule["title"].removeprefix(f"{rule['id']}: ")
+            yield Edge(min(words, key=STRENGTHS.index), True, rule["id"], title)
+
+
+def has_page(rule: dict[str, Any]) -> bool:
+    """Whether a rule is a thing of its own, and not a library's list of wordings around its codes."""
+    return "library" in rule or not rule["code"]
+
+
+def rule_page(rule: dict[str, Any], knowledge: Knowledge) -> Page:
+    """The page on a message or a code."""
+    title = str(rule["title"]) if rule["code"] else f"{rule['id']}: {rule['title']}"
+    note = knowledge.libraries[rule["library"]]["title"] if rule["code"] else ""
+    return Page(rule["id"], title, note, tuple(_rule(rule, knowledge)))
+
+
+def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
+    if rule["code"]:
+        others = [f"{number} in {release}" for release, number in rule["numbers"].items()]
+        yield Prose("Number", "; ".join(filter(None, [rule["number"], *others])))
+        if rule["also"]:
+            yield Verbatim("Also called", tuple(rule["also"]))
+        if rule["kind"]:
+            yield Prose("Kind", " or ".join(rule["kind"]))
+        if rule["action"]:
+            yield Prose("What to do", rule["action"])
+    templates = [template["text"] for template in rule["templates"] if template["text"] != rule["id"]]
+    if templates:
+        yield Verbatim("Printed as", tuple(templates))
+    if rule["releases"]:
+        yield Prose("Releases", rule["releases"])
+    if rule["points_to"]:
+        order = sorted(rule["points_to"], key=lambda p: (not p["supports"], STRENGTHS.index(p["strength"])))
+        yield Edges(
+            "Points to",
+            tuple(
+                Edge(
+                    p["strength"], p["supports"], p["cause"], knowledge.causes[p["cause"]]["title"], p["text"], p["why"]
+                )
+                for p in order
+            ),
+        )
+    if rule["symptom_of"]:
+        yield Names("Only an echo when one of these is there", tuple(rule["symptom_of"]))
