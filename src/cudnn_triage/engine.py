@@ -9,15 +9,17 @@ from .cleaning import clean
 from .evidence import Case, collect_facts, silence_catch_alls, structure_facts, weigh
 from .facts import Fact
 from .fuzzy import FuzzyMatcher
+from .general import GeneralReader
 from .grammar import parse
 from .knowledge.base import Knowledge, load
 from .lines import Line
-from .matching import Matcher, Stream
+from .matching import Matcher, Occurrence, Stream
 from .ranking import rank
 from .reading import Log, read, read_text
 from .redact import redacted
 from .report import ProbeItem, Report
 from .reporting import Writer
+from .structure import Structure
 from .tables import derive
 
 
@@ -28,6 +30,7 @@ class Triager:
         self.knowledge = knowledge or load()
         self._matcher = Matcher(self.knowledge)
         self._fuzzy = FuzzyMatcher(self.knowledge)
+        self._general = GeneralReader(self.knowledge)
         self._writer = Writer(self.knowledge)
 
     def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = ()) -> Case:
@@ -38,7 +41,18 @@ class Triager:
         found = self._matcher.find(stream, structure)
         found = sorted([*found, *self._fuzzy.find(stream, structure, found)], key=lambda o: (o.first, o.start, o.rule))
         occurrences = silence_catch_alls(found, knowledge)
-        known = collect_facts(occurrences, lines, knowledge, tuple(facts))
+        given = tuple(facts)
+        case = self._case(occurrences, lines, structure, given)
+        if general := self._general.read(case):
+            occurrences = sorted([*occurrences, *general], key=lambda o: (o.first, o.start, o.rule))
+            case = self._case(occurrences, lines, structure, given)
+        return case
+
+    def _case(
+        self, occurrences: list[Occurrence], lines: Sequence[Line], structure: Structure, given: tuple[Fact, ...]
+    ) -> Case:
+        knowledge = self.knowledge
+        known = collect_facts(occurrences, lines, knowledge, given)
         for fact in structure_facts(occurrences, lines, structure, knowledge):
             known.add(fact)
         derive(known, knowledge)

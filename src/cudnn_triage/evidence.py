@@ -19,7 +19,7 @@ _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which it
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _LOOKED_AT = 50  # codes of one line that another one is compared with
 _RAISING = 3  # lines before an exception that may be the frame which raised it
-_WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
+WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: K
         if o.first <= failure.last
         and o.last >= first
         and any(
-            p["supports"] and p["strength"] in _WEIGHTY and _of_the_field(p["cause"], knowledge)
+            p["supports"] and p["strength"] in WEIGHTY and _of_the_field(p["cause"], knowledge)
             for p in knowledge.by_id[o.rule]["points_to"]
         )
     }
@@ -272,12 +272,12 @@ def find_echoes(
     for occurrence, items in drawn.items():
         if occurrence not in echoes:
             for item in items:
-                if item.supports and item.strength in _WEIGHTY:
+                if item.supports and item.strength in WEIGHTY:
                     causes.setdefault(item.cause, occurrence.rule)
     for occurrence in occurrences:
         if occurrence in echoes:
             continue
-        own = {item.cause for item in drawn[occurrence] if item.supports and item.strength in _WEIGHTY}
+        own = {item.cause for item in drawn[occurrence] if item.supports and item.strength in WEIGHTY}
         for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
             if root in causes and causes[root] != occurrence.rule and root not in own:
                 echoes[occurrence] = root
@@ -290,6 +290,12 @@ def _speaks(rule: dict[str, Any]) -> bool:
     return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
 
 
+def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[int]:
+    """The lines on which a rule says what a message means."""
+    speaking = (o for o in occurrences if _speaks(knowledge.by_id[o.rule]))
+    return {i for o in speaking for i in range(o.first, o.last + 1)}
+
+
 def unexplained_lines(
     occurrences: Sequence[Occurrence],
     lines: Sequence[Line],
@@ -300,8 +306,7 @@ def unexplained_lines(
 ) -> list[int]:
     """Lines that look like an error of this field and that no rule speaks of; of lines that differ only in numbers the
     first, if only ``distinct`` ones are asked for."""
-    speaking = (o for o in occurrences if _speaks(knowledge.by_id[o.rule]))
-    covered = {i for o in speaking for i in range(o.first, o.last + 1)}
+    covered = spoken_of(occurrences, knowledge)
     out: list[int] = []
     texts: set[str] = set()
     for i, line in enumerate(lines):

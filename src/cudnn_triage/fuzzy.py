@@ -52,7 +52,7 @@ class FuzzyMatcher:
         self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
             (rule, template)
             for rule in knowledge.rules
-            if not rule["code"] and rule["inside"] != "source" and (rule["points_to"] or rule["symptom_of"])
+            if not rule["code"] and rule["inside"] in ("program", "any") and (rule["points_to"] or rule["symptom_of"])
             for template in rule["templates"]
             if sum(map(len, template["parts"])) >= _LEAST
         ]

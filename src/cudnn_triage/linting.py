@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from .cleaning import clean
 from .fact_checks import fact_names, fact_types
+from .general import GeneralReader
 from .grammar import parse
 from .knowledge import compiling, rulebook
 from .knowledge.base import Knowledge
@@ -179,19 +181,23 @@ def evidence_of_truth(book: Rulebook) -> Iterator[Problem]:
 
 def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
     """Every example matches its own signature, no near-miss does."""
-    matcher = Matcher(knowledge)
+    matcher, general = Matcher(knowledge), GeneralReader(knowledge)
     for signature in book.signatures.values():
         document = book.documents[signature.id]
         if not signature.examples:
             yield document.problem("$.examples", "needs at least one example")
         if not signature.near_misses:
             yield document.problem("$.near_misses", "needs at least one near-miss")
-        role = Role.SOURCE if signature.inside == "source" else Role.TEXT
+        find: Callable[[str], set[str]] = partial(
+            _matched, matcher, role=Role.SOURCE if signature.inside == "source" else Role.TEXT
+        )
+        if signature.inside == "unexplained":
+            find = partial(_read, general)
         for i, text in enumerate(signature.examples):
-            if signature.id not in _matched(matcher, text, role):
+            if signature.id not in find(text):
                 yield document.problem(f"$.examples[{i}]", f"does not match its own signature: {text[:100]!r}")
         for i, text in enumerate(signature.near_misses):
-            if signature.id in _matched(matcher, text, role):
+            if signature.id in find(text):
                 yield document.problem(f"$.near_misses[{i}]", f"matches, but must not: {text[:100]!r}")
 
 
@@ -215,6 +221,10 @@ def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Itera
         matched = {occurrence.rule for occurrence in matcher.find(Stream(lines), parse(lines))}
         for name in sorted(matched & fatal):
             yield book.documents[name].problem("$.templates", f"matches in the healthy log {path.name}")
+
+
+def _read(general: GeneralReader, text: str) -> set[str]:
+    return {occurrence.rule for occurrence in general.line(0, [Line(text, 1, 0, 0)])}
 
 
 def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:

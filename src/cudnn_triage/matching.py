@@ -22,8 +22,8 @@ from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
 
-_QUIET = re2.Options()
-_QUIET.log_errors = False
+QUIET = re2.Options()
+QUIET.log_errors = False
 _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
@@ -143,7 +143,10 @@ class Matcher:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (rule, template) for rule in knowledge.rules for template in rule["templates"]
+            (rule, template)
+            for rule in knowledge.rules
+            if rule["inside"] != "unexplained"
+            for template in rule["templates"]
         ]
         self._by_anchor: dict[bytes, list[int]] = {}
         for number, (_, template) in enumerate(self._templates):
@@ -155,7 +158,7 @@ class Matcher:
     def _pattern(self, number: int) -> Any:
         pattern = self._patterns.get(number)
         if pattern is None:
-            pattern = self._patterns[number] = re2.compile(self._templates[number][1]["re"], _QUIET)
+            pattern = self._patterns[number] = re2.compile(self._templates[number][1]["re"], QUIET)
         return pattern
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:

@@ -48,6 +48,11 @@ class Knowledge:
         return frozenset(name for name, cause in self.causes.items() if cause["severity"] != "benign")
 
     @cached_property
+    def in_field(self) -> frozenset[str]:
+        """The causes of this field that are worth a diagnosis: neither harmless nor 'not about the GPU'."""
+        return self.competing - self.off_field
+
+    @cached_property
     def off_field(self) -> frozenset[str]:
         """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
         return frozenset(

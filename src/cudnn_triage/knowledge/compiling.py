@@ -98,8 +98,9 @@ def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Da
     compiled: list[Data] = []
     for i, template in enumerate(rule.templates):
         compiled += _compiled(template, rule.at, document, f"$.templates[{i}]", book)
+    anchored = rule.inside != "unexplained"
     for i, pattern in enumerate(rule.regex):
-        compiled += _regex(pattern, rule.types, document, f"$.regex[{i}]", book)
+        compiled += _regex(pattern, rule.types, document, f"$.regex[{i}]", book, anchored=anchored)
     return {
         "id": rule.id,
         "title": rule.title,
@@ -124,7 +125,9 @@ def _compiled(template: str, at: str, document: Document, path: str, book: Ruleb
         return []
 
 
-def _regex(pattern: str, types: dict[str, str], document: Document, path: str, book: Rulebook) -> list[Data]:
+def _regex(
+    pattern: str, types: dict[str, str], document: Document, path: str, book: Rulebook, *, anchored: bool
+) -> list[Data]:
     import re2
 
     try:
@@ -133,7 +136,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
     anchor = _regex_anchor(pattern)
-    if len(anchor) < 3:
+    if anchored and len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
         )

@@ -46,7 +46,7 @@ class Signature(_Strict, kw_only=True, frozen=True):
     sets: dict[str, str] = field(default_factory=dict)
     unless: list[Text] = field(default_factory=list)
     at: Literal["anywhere", "line", "start"] = "anywhere"
-    inside: Literal["program", "source", "any"] = field(default="program", name="in")
+    inside: Literal["program", "source", "any", "unexplained"] = field(default="program", name="in")
     survived: Flag = "false"
     catch_all: Flag = "false"
     releases: str = ""

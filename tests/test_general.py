@@ -1,0 +1,63 @@
+"""What no rule knows is read in general terms, and only then."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import Rules
+from cudnn_triage.engine import triage
+
+GENERAL = """
+id: general-gone
+title: Some gizmo is gone
+regex: ['gizmo[^\\n]{0,40}(?:gone|lost)']
+points_to: [{cause: gizmo-gone, strength: likely}]
+in: unexplained
+examples: [the gizmo is gone]
+near_misses: [the gizmo is here]
+source: tests
+read: 2026-11-20
+"""
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nRuntimeError: '
+
+
+@pytest.fixture
+def general(rules: Rules) -> Rules:
+    rules.file("facts/words.yaml", "area: words\nfield_words: [gpu]\nerror_words: [error]\n")
+    rules.cause("gizmo-gone")
+    rules.cause("known")
+    rules.file("signatures/general/general-gone.yaml", GENERAL)
+    return rules
+
+
+def causes(rules: Rules, text: str) -> list[str]:
+    return [d.cause for d in triage(text, knowledge=rules.knowledge()).diagnoses]
+
+
+def test_a_failure_that_no_rule_knows_is_read_in_general_terms(general: Rules) -> None:
+    report = triage(f"{FAILED}my gizmo seems lost", knowledge=general.knowledge())
+    assert [d.cause for d in report.diagnoses] == ["gizmo-gone"]
+    assert [(e.match, e.line, e.text) for e in report.diagnoses[0].evidence] == [
+        ("fuzzy", 4, "RuntimeError: my gizmo seems lost")
+    ]
+
+
+def test_where_a_rule_knows_the_cause_general_terms_say_nothing(general: Rules) -> None:
+    general.points("special", "the widget does not turn", "known", "likely")
+    assert causes(general, f"the widget does not turn\n{FAILED}my gizmo seems lost") == ["known"]
+
+
+def test_in_a_failed_log_only_the_failure_is_read(general: Rules) -> None:
+    assert causes(general, f"gpu error: a gizmo is lost, going on\n{FAILED}something else") == []
+
+
+def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(general: Rules) -> None:
+    assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]
+    assert causes(general, "a gizmo is lost") == []
+
+
+def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
+    general.file(
+        "signatures/general/general-gone.yaml", GENERAL.replace("in: unexplained", "in: unexplained\nunless: [toy]")
+    )
+    assert causes(general, f"{FAILED}my toy gizmo seems lost") == []
