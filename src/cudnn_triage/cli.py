@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .report import Report
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
-COMMANDS = ("explain", "rules", "eval", "fit", "completion")
+COMMANDS = ("explain", "rules", "eval", "fit", "completion", "probe", "verify")
 FORMATS = ("text", "json", "markdown", "github")
 
 HINT = """cudnn-triage reads a log and names the root cause of a GPU error. Give it one:
@@ -43,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     try:
         if args and args[0] in COMMANDS:
+            if args[0] in ("probe", "verify"):
+                from . import examining
+
+                return examining.run(args[0], args[1:])
             from . import commands
 
             return commands.run(args[0], args[1:])

@@ -9,6 +9,7 @@ from typing import Literal
 from .values import Value, attribute, show
 
 Origin = Literal["log", "local", "table", "structure"]
+OF_THE_LOG = "log."  # before a fact's name, where it would otherwise mean the reading of a probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,34 @@ class Facts:
         values = self.values(name)
         return values[0] if len(values) == 1 else None
 
+    def silence_is_no(self, name: str) -> bool:
+        """Whether a fact that is not here is known not to be: a log has been read from end to end."""
+        return True
+
     def __iter__(self) -> Iterator[Fact]:
         for facts in self._by_name.values():
             yield from facts
+
+
+class Readings(Facts):
+    """The scope of conditions that settle a cause: a name means the local reading, 'log.' and a name what the log says.
+
+    A reading that is not here is unknown: its probe may not have run, or could not tell. Without a log, what it would say
+    is unknown too.
+    """
+
+    def __init__(self, local: Facts, log: Facts | None) -> None:
+        super().__init__()
+        self._local, self._log = local, log
+
+    def get(self, name: str) -> list[Fact]:
+        """All readings of ``name``, from here or, where it begins with 'log.', from the log."""
+        if not name.startswith(OF_THE_LOG):
+            return self._local.get(name)
+        if self._log is None:
+            return []
+        return self._log.get(name.removeprefix(OF_THE_LOG)) or self._log.get(name)
+
+    def silence_is_no(self, name: str) -> bool:
+        """Only of the log."""
+        return name.startswith(OF_THE_LOG) and self._log is not None

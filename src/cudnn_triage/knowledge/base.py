@@ -33,6 +33,8 @@ class Knowledge:
         self.error_words: list[str] = data["error_words"]
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
+        self.probes: dict[str, Data] = data["probes"]
+        self.cure_first: list[str] = data["cure_first"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]
 
@@ -58,9 +60,13 @@ class Knowledge:
         rows = [row for table in self.tables if table["table"] == "libraries" for row in table["rows"]]
         return sorted(((row["key"].lower(), row["product"]) for row in rows), key=lambda pair: -len(pair[0]))
 
+    def codes(self, library: str) -> dict[str, str]:
+        """The names of the codes of ``library`` by number (decimal, as text)."""
+        return self._numbers.get(library, {})
+
     def code(self, library: str, number: str) -> str | None:
         """The name of the code of ``library`` that has this number."""
-        return self._numbers.get(library, {}).get(number)
+        return self.codes(library).get(number)
 
     def numbered(self, number: str) -> list[tuple[str, str]]:
         """(library, name) of every code that has this number, decimal or hexadecimal."""

@@ -1,0 +1,90 @@
+"""Examines a machine: runs probes side by side where that is safe, those that touch the GPU one at a time."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..knowledge.base import Knowledge
+from .bundle import program, text_of
+from .interpreters import Interpreter
+from .readings import Outcome, outcome
+from .runner import Order, Running
+
+Started = Callable[[str], None]
+Ended = Callable[[Outcome], None]
+_MOST_AT_ONCE = 4
+_UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not write .pyc files
+
+
+class Examination:
+    """One look at a machine, by one interpreter. Tells what starts and ends; remembers every outcome."""
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        interpreter: Interpreter,
+        started: Started = lambda probe: None,
+        ended: Ended = lambda outcome: None,
+    ) -> None:
+        self._knowledge = knowledge
+        self._interpreter = interpreter
+        self._started, self._ended = started, ended
+        self.outcomes: list[Outcome] = []
+
+    def run(self, probes: Sequence[str]) -> list[Outcome]:
+        """Run these probes; returns their outcomes in the order given. However this is left, no probe stays behind."""
+        waiting = list(probes)
+        active: dict[str, Running] = {}
+        done: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
+        found: dict[str, Outcome] = {}
+        most = min(_MOST_AT_ONCE, os.cpu_count() or 1)
+        try:
+            while waiting or active:
+                for name in self._next(waiting, active, most):
+                    waiting.remove(name)
+                    active[name] = Running(self.order(name), text_of("supervisor.py"))
+                    self._started(name)
+                    threading.Thread(target=_run, args=(name, active[name], done), daemon=True).start()
+                name, data = done.get()
+                del active[name]
+                found[name] = outcome(data)
+                self._ended(found[name])
+        finally:
+            for running in active.values():
+                running.stop("interrupted")
+        self.outcomes += [found[name] for name in probes]
+        return [found[name] for name in probes]
+
+    def _next(self, waiting: Iterable[str], active: Iterable[str], most: int) -> list[str]:
+        """Which of the waiting probes may start beside the active ones."""
+        out: list[str] = []
+        busy = any(self._knowledge.probes[name]["touches_gpu"] for name in active)
+        for name in waiting:
+            touches = self._knowledge.probes[name]["touches_gpu"]
+            if len(out) + len(list(active)) < most and not (touches and busy):
+                out.append(name)
+                busy = busy or touches
+        return out
+
+    def order(self, probe: str) -> Order:
+        """What is to be run for ``probe``: on the machine by the tool's own interpreter, else by the one examined."""
+        entry = self._knowledge.probes[probe]
+        own = entry["examines"] == "machine"
+        return Order(
+            probe,
+            program(probe, self._knowledge),
+            sys.executable if own else self._interpreter.path,
+            {**self._interpreter.environ, **_UNTOUCHED},
+            list(self._interpreter.without),
+            entry["seconds"],
+            entry["memory"],
+        )
+
+
+def _run(name: str, running: Running, done: queue.Queue[tuple[str, dict[str, Any]]]) -> None:
+    done.put((name, running.run()))

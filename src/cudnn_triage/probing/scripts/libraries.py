@@ -1,0 +1,294 @@
+"""Inventory of cuDNN, CUDA and driver libraries: every copy with place, release and soundness, and which one would be taken.
+
+Reads files only. Part: elf.
+"""
+
+import glob
+import os
+import re
+import site
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .elf import Loader, closure, elf, fault_of, folder_libraries, stem_of, version_of
+    from .prelude import OS, SETTINGS, at, attempt, exists, fact, facts, folders, listing, read, record, run, shown, unique
+
+
+def packages() -> "list[str]":
+    """The folders that this interpreter imports installed packages from."""
+    known = attempt(site.getsitepackages) or []
+    user = attempt(site.getusersitepackages)
+    candidates = [path for path in [*sys.path, *known, *([user] if user else [])] if path]
+    return [path for path in unique(map(os.path.normpath, candidates)) if os.path.isdir(path)]
+
+
+def globbed(folder: str, patterns: "list[str]") -> "list[str]":
+    """What matches any of the patterns below ``folder``, sorted per pattern."""
+    found = (sorted(glob.glob(os.path.join(glob.escape(folder), *pattern.split("/")))) for pattern in patterns)
+    return unique(path for paths in found for path in paths)
+
+
+def family_of(name: str) -> "str | None":
+    """The family of rules/probes.yaml that a library file belongs to, by its name."""
+    stem = stem_of(name)
+    if stem is None:
+        return None
+    for family, pattern in SETTINGS["families"].items():
+        if re.fullmatch(pattern, stem, re.IGNORECASE):
+            return str(family)
+    return None
+
+
+def places() -> "list[tuple[str, str]]":
+    """Where copies may lie: (kind of place, folder), in the order of the loader where there is one."""
+    out = [("LD_LIBRARY_PATH", folder) for folder in folders("LD_LIBRARY_PATH")] if OS == "linux" else []
+    wheels = SETTINGS["wheel_folders"]
+    for folder in packages():
+        out += [("wheel", path) for path in globbed(folder, wheels) if os.path.isdir(path)]
+    prefixes = unique(filter(None, [os.environ.get("CONDA_PREFIX"), sys.prefix]))
+    for prefix in prefixes:
+        if os.path.isdir(os.path.join(prefix, "conda-meta")):
+            out += [("conda", os.path.join(prefix, part)) for part in ("lib", os.path.join("Library", "bin"), "bin")]
+    if OS == "windows":
+        out += [("PATH", folder) for folder in folders("PATH")]
+        system = os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32")
+        out.append(("system", system))
+    else:
+        out += [("system", folder) for folder in unique(os.path.dirname(p) for ps in Loader().cache.values() for p in ps)]
+        out += [("system", folder) for folder in [*Loader().defaults, *SETTINGS["system_folders"]]]
+    roots = [os.environ.get(name) for name in SETTINGS["toolkit_variables"]]
+    roots += [shown(path) for pattern in SETTINGS["toolkit_folders"] for path in sorted(glob.glob(at(pattern)))]
+    for root in filter(None, roots):
+        out += [("toolkit", os.path.join(root, *part.split("/"))) for part in SETTINGS["toolkit_parts"]]
+    return unique((kind, os.path.normpath(folder)) for kind, folder in out)
+
+
+def wheel_versions() -> "dict[str, tuple[str, str]]":
+    """Path of each library that an installed distribution lists -> its name and release, judged by the listed size.
+
+    Two distributions may list the same file (-cu11 beside -cu12): the one whose size is the file's put it there.
+    """
+    out: "dict[str, tuple[str, str]]" = {}
+    for folder in packages():
+        for info in listing(folder):
+            named = re.fullmatch(r"(.+)-([^-]+)\.dist-info", info)
+            if not named or not re.match(SETTINGS["wheel_names"], named[1], re.IGNORECASE):
+                continue
+            for line in (read(os.path.join(folder, info, "RECORD"), 1 << 24) or "").splitlines():
+                name, _, size = (line.rsplit(",", 2) + ["", ""])[:3]
+                if family_of(os.path.basename(name)):
+                    path = os.path.join(folder, *name.split("/"))
+                    if attempt(os.path.getsize, path) == attempt(int, size) or path not in out:
+                        out[path] = (named[1].replace("_", "-").lower(), named[2])
+    return out
+
+
+class Copy:
+    """One library file, under one of its names."""
+
+    def __init__(self, path: str, kind: str, owners: "dict[str, tuple[str, str]]") -> None:
+        self.path, self.kind = path, kind
+        self.name = os.path.basename(path)
+        self.family = family_of(self.name) or ""
+        self.stem = stem_of(self.name) or ""
+        self.library = elf(path)
+        self.fault = fault_of(self.library)
+        self.owner, owned = owners.get(path, ("", ""))
+        self.release = version_of(path) or owned
+
+    @property
+    def real(self) -> str:
+        """The file behind all links."""
+        return shown(os.path.realpath(at(self.path)))
+
+    @property
+    def alien(self) -> bool:
+        """Whether it is one of the system's libraries for programs of another class or machine: no fault of anybody's."""
+        return self.kind == "system" and self.fault in ("class", "machine")
+
+    @property
+    def kind_of_libcuda(self) -> str:
+        """stub, compat or driver, by where the file lies; broken where it cannot be loaded."""
+        parts = os.path.dirname(self.path).split(os.sep) + os.path.dirname(self.real).split(os.sep)
+        return "broken" if self.fault else "stub" if "stubs" in parts else "compat" if "compat" in parts else "driver"
+
+
+def inventory() -> "list[Copy]":
+    """Every copy, in the order of the places; a file of several names is listed under each name that is not just a link in its folder."""
+    owners = attempt(wheel_versions) or {}
+    seen: "set[tuple[str, str]]" = set()
+    out = []
+    for kind, folder in places():
+        for path in folder_libraries(folder):
+            if family_of(os.path.basename(path)) is None or (path, "") in seen:
+                continue
+            seen.add((path, ""))
+            copy = Copy(path, kind, owners)
+            if not copy.library.script and not copy.alien:
+                out.append(copy)
+    return out
+
+
+def frameworks() -> "dict[str, tuple[list[str], list[str]]]":
+    """The frameworks in this interpreter: name -> their own binaries, and the folders they open libraries from by full path."""
+    out: "dict[str, tuple[list[str], list[str]]]" = {}
+    for folder in packages():
+        for name, parts in SETTINGS["frameworks"].items():
+            binaries = [path for path in globbed(folder, parts["binaries"]) if not elf(path).fault]
+            if binaries and name not in out:
+                out[name] = binaries, globbed(folder, parts.get("preloads", []))
+    return out
+
+
+def major_of(copy: Copy) -> str:
+    """The major version in a library's name or release."""
+    found = re.search(r"\.so\.(\d+)", copy.name) or re.search(r"_(\d+)(?:_\d+)?\.dll$", copy.name)
+    return found[1] if found else copy.release.partition(".")[0]
+
+
+def parts_of(major: str) -> "list[str]":
+    """The stems of the parts that cuDNN of this major version consists of, beside the main library."""
+    return list(SETTINGS["cudnn_parts"].get(major, []))
+
+
+def opened_later(name: str) -> "list[str]":
+    """What the library ``name`` opens by name when it is used: the main cuDNN its parts."""
+    found = re.fullmatch(r"libcudnn\.so\.(\d+)", name)
+    return [f"lib{stem}.so.{found[1]}" for stem in parts_of(found[1])] if found else []
+
+
+def examine_cudnn(copies: "list[Copy]", main: "Copy | None") -> None:
+    """Whether the cuDNN that comes first is whole and of one release."""
+    installed = [copy for copy in copies if copy.stem == "cudnn" and not copy.fault]
+    fact("cudnn.present", bool(installed))
+    facts("cudnn.installed", (copy.release for copy in installed))
+    if main is None:
+        return
+    major = major_of(main)
+    folder = os.path.dirname(main.path)
+    beside = [copy for copy in copies if copy.family == "cudnn" and os.path.dirname(copy.path) == folder]
+    lacking = []
+    releases = {main.release} - {""}
+    whole = bool(parts_of(major))
+    for stem in parts_of(major):
+        mates = [copy for copy in beside if copy.stem == stem and major_of(copy) == major]
+        sound = [copy for copy in mates if not copy.fault]
+        if not sound:
+            lacking.append(main.name.replace("cudnn", stem, 1))
+        releases |= {copy.release for copy in sound} - {""}
+    facts("cudnn.parts.missing", lacking)
+    mixed = len({tuple(release.split(".")[:3]) for release in releases}) > 1
+    if mixed or (whole and not lacking and releases):
+        fact("cudnn.parts.mixed", mixed)
+    if whole:
+        fact("cudnn.parts.complete", not lacking)
+    fact("cudnn.first", main.path)
+
+
+def first_cudnn(copies: "list[Copy]", mapped: "dict[str, str]", loader: "Loader") -> "Copy | None":
+    """The main cuDNN that a framework of this interpreter, else a plain program, would take."""
+    mains = [copy for copy in copies if copy.stem == "cudnn" and copy.name != "libcudnn.so"]
+    wanted = [path for name, path in mapped.items() if stem_of(name) == "cudnn"]
+    wanted += [path for path in (loader.plain(copy.name) for copy in mains) if path]
+    for path in wanted:
+        for copy in mains:
+            if copy.path == path or copy.real == os.path.realpath(path):
+                return copy
+    return mains[0] if mains else None
+
+
+def examine_search(loader: "Loader") -> "dict[str, str]":
+    """What the frameworks' own binaries find: name -> file."""
+    mapped: "dict[str, str]" = {}
+    for name, (binaries, preloads) in frameworks().items():
+        fact("library.framework", name)
+        preloaded = {os.path.basename(path): path for folder in preloads for path in folder_libraries(folder)}
+        found, lacking = closure(loader, binaries, preloaded, opened_later)
+        for soname, path in found.items():
+            mapped.setdefault(soname, path)
+        missing = [soname for soname in lacking if family_of(soname) not in (None, "driver")]
+        for soname in missing:
+            fact("library.unresolved", soname)
+            record("unresolved", framework=name, library=soname, needed_by=lacking[soname])
+        facts("library.resolved", (soname for soname in found if family_of(soname)))
+        examine_host_libraries(binaries)
+    return mapped
+
+
+def examine_shadows(copies: "list[Copy]", mapped: "dict[str, str]") -> None:
+    """Whether LD_LIBRARY_PATH (PATH on Windows) names another release of a library that this interpreter's packages bring."""
+    brought = {copy.name: copy for copy in reversed(copies) if copy.kind == "wheel" and not copy.fault}
+    ahead = "PATH" if OS == "windows" else "LD_LIBRARY_PATH"
+    shadows = []
+    for copy in copies:
+        mine = brought.get(copy.name)
+        if copy.kind != ahead or copy.fault or mine is None or mine.real == copy.real:
+            continue
+        taken = mapped.get(copy.name)  # an RPATH comes before LD_LIBRARY_PATH
+        if taken != mine.path and (mine.release, mine.library.size) != (copy.release, copy.library.size):
+            shadows.append((mine, copy))
+    for mine, copy in shadows:
+        fact("library.shadowed", mine.name)
+        fact("library.shadowed.by", copy.path)
+        record("shadowed", library=mine.path, release=mine.release, by=copy.path, by_release=copy.release)
+    if brought:
+        fact("library.shadowing", bool(shadows))
+
+
+def examine_host_libraries(binaries: "list[str]") -> None:
+    """The newest symbol versions of glibc and libstdc++ that the frameworks' binaries need."""
+    for prefix, name in (("GLIBC", "glibc.needed"), ("GLIBCXX", "glibcxx.needed")):
+        found = [version for binary in binaries for version in elf(binary).versions(prefix)[-1:]]
+        if found:
+            fact(name, ".".join(map(str, max(found))))
+
+
+def main() -> None:
+    """Look everywhere, then ask what would be taken."""
+    copies = inventory()
+    loader = Loader()
+    for copy in copies:
+        record(
+            "library",
+            path=copy.path,
+            real=None if copy.real == copy.path else copy.real,
+            family=copy.family,
+            place=copy.kind,
+            release=copy.release or None,
+            package=copy.owner or None,
+            soname=copy.library.soname or None,
+            size=copy.library.size,
+            fault=copy.fault or None,
+        )
+        if copy.fault and copy.fault != "unreadable":
+            fact("library.broken", copy.path)
+            fact("library.broken.how", copy.fault)
+            fact("broken.library", copy.name)
+    fact("library.sound", not any(copy.fault for copy in copies) if copies else None)
+    sound = [copy for copy in copies if not copy.fault]
+    for family in SETTINGS["families"]:
+        mine = [copy for copy in sound if copy.family == family]
+        if not mine:
+            fact("library.absent", family)
+        if family + ".installed" in SETTINGS["release_facts"]:
+            facts(family + ".installed", (copy.release for copy in mine))
+    findable = {name for name in (copy.name for copy in sound) if OS != "linux" or loader.plain(name)}
+    findable |= {copy.name for copy in sound if copy.kind in ("wheel", "PATH", "system")}
+    facts("library.found", sorted(findable))
+    versioned = [copy for copy in sound if copy.stem in SETTINGS["runtime_stems"] and copy.name != f"lib{copy.stem}.so"]
+    facts("cuda.libraries.major", sorted({major_of(copy)[:2] for copy in versioned if major_of(copy)}))
+    for copy in copies:
+        if copy.stem in ("cuda", "nvcuda"):
+            record("libcuda", path=copy.path, kind=copy.kind_of_libcuda, release=copy.release or None)
+            fact("libcuda.kinds", copy.kind_of_libcuda)
+    mapped = examine_search(loader) if OS == "linux" else {}
+    examine_shadows(copies, mapped)
+    examine_cudnn(copies, first_cudnn(copies, mapped, loader))
+    for name in SETTINGS["windows_helpers"] if OS == "windows" else []:
+        if not any(exists(os.path.join(folder, name)) for _, folder in places()):
+            fact("library.helper.absent", name)
+
+
+if __name__ == "__main__":
+    run(main)
