@@ -340,7 +340,7 @@ MISTAKES = {
     "condition-broken": (OLD, "frob.version < 3", "frob.version <", "when:", "points_to[0].when", "column"),
     "evidence-condition-broken": (CAUSE_FILE, "and seen(", "und seen(", "und seen", "evidence[0].when", "column"),
     "fix-condition-broken": (CAUSE_FILE, "when: known(", "when: knows(", "knows(", "fixes[0].when", "column"),
-    "confirm-broken": (CAUSE_FILE, "fixes:", "confirm: ['what?']\nfixes:", "what?", "confirm[0]", "column"),
+    "confirm-broken": (CAUSE_FILE, "fixes:", "confirm: [{when: 'what?', why: x}]\nfixes:", "what?", "confirm[0].when", "column"),
     "regex-broken": (
         OLD,
         "points_to:",

@@ -7,18 +7,21 @@ from functools import lru_cache
 
 from .cleaning import clean
 from .evidence import Case, collect_facts, silence_catch_alls, structure_facts, weigh
-from .facts import Fact
+from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .grammar import parse
 from .knowledge.base import Knowledge, load
 from .lines import Line
-from .matching import Matcher, Stream
-from .ranking import rank
+from .matching import Matcher, Occurrence, Stream
+from .ranking import Hypothesis, rank
 from .reading import Log, read, read_text
 from .redact import redacted
 from .report import ProbeItem, Report
 from .reporting import Writer
+from .settling import faults, settle
+from .structure import Structure
 from .tables import derive
+from .whereabouts import machine
 
 
 class Triager:
@@ -30,35 +33,77 @@ class Triager:
         self._fuzzy = FuzzyMatcher(self.knowledge)
         self._writer = Writer(self.knowledge)
 
-    def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = ()) -> Case:
-        """Everything the log says, before ranking."""
+    def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = (), assume_local: bool = False) -> Case:
+        """Everything the log says, before ranking. ``facts`` of origin "local" are readings of a machine."""
         knowledge = self.knowledge
+        given = tuple(facts)
         structure = parse(lines)
         stream = Stream(lines)
         found = self._matcher.find(stream, structure)
         found = sorted([*found, *self._fuzzy.find(stream, structure, found)], key=lambda o: (o.first, o.start, o.rule))
-        occurrences = silence_catch_alls(found, knowledge)
-        known = collect_facts(occurrences, lines, knowledge, tuple(facts))
+        occurrences = tuple(silence_catch_alls(found, knowledge))
+        known = collect_facts(occurrences, lines, knowledge, [fact for fact in given if fact.origin != "local"])
         for fact in structure_facts(occurrences, lines, structure, knowledge):
             known.add(fact)
         derive(known, knowledge)
-        evidence, echoes = weigh(occurrences, lines, structure, known, knowledge)
-        return Case(lines, structure, tuple(occurrences), known, evidence, echoes)
+        readings = [fact for fact in given if fact.origin == "local"]
+        return self._weighed(lines, structure, occurrences, known, readings, assume_local)
 
-    def triage(self, log: Log, facts: Iterable[Fact] = (), probes: tuple[ProbeItem, ...] = ()) -> Report:
+    def look_again(self, case: Case, readings: Iterable[Fact], assume_local: bool = False) -> Case:
+        """The case with other readings of a machine beside it; equal to examining the log with them."""
+        return self._weighed(case.lines, case.structure, case.occurrences, case.log, readings, assume_local)
+
+    def _weighed(
+        self,
+        lines: Sequence[Line],
+        structure: Structure,
+        occurrences: tuple[Occurrence, ...],
+        log: Facts,
+        readings: Iterable[Fact],
+        assume_local: bool,
+    ) -> Case:
+        met = frozenset(occurrence.rule for occurrence in occurrences)
+        local = machine(readings, log, met.__contains__, self.knowledge, assume_local)
+        facts = log.before(local.readings) if local.counts else log
+        evidence, echoes = weigh(occurrences, lines, structure, facts, self.knowledge)
+        return Case(lines, structure, occurrences, log, local, facts, evidence, echoes)
+
+    def triage(
+        self, log: Log, facts: Iterable[Fact] = (), probes: tuple[ProbeItem, ...] = (), *, assume_local: bool = False
+    ) -> Report:
         """The report on one log."""
         lines = clean(log)
-        case = self.examine(lines, facts)
+        case = self.examine(lines, facts, assume_local)
         return self.report(log, case, probes)
+
+    def hypotheses(self, case: Case, weights: Mapping[str, float] | None = None) -> tuple[list[Hypothesis], float]:
+        """The hypotheses of a case, best first, and the probability by the log that none of them holds.
+
+        ``weights`` replaces the knowledge base's fitted numbers.
+        """
+        numbers = self.knowledge.weights if weights is None else weights
+        found, none = rank(case.evidence, self.knowledge.competing, numbers)
+        return settle(found, none, case.machine, case.met.__contains__, self.knowledge, numbers), none
 
     def report(
         self, log: Log, case: Case, probes: tuple[ProbeItem, ...] = (), weights: Mapping[str, float] | None = None
     ) -> Report:
-        """Rank the hypotheses of a case and write the report. ``weights`` replaces the knowledge base's fitted numbers."""
-        hypotheses, none = rank(
-            case.evidence, self.knowledge.competing, self.knowledge.weights if weights is None else weights
-        )
+        """Rank the hypotheses of a case and write the report."""
+        hypotheses, none = self.hypotheses(case, weights)
         return self._writer.report(log, case, hypotheses, none, probes)
+
+    def check_up(self, readings: Iterable[Fact], probes: tuple[ProbeItem, ...] = ()) -> Report:
+        """What is wrong with a machine by its readings alone, with no log."""
+        log = read_text("", "this machine")
+        found = machine(readings, None, lambda name: None, self.knowledge, False)
+        case = Case((), Structure(()), (), Facts(), found, found.readings, (), {})
+        return self._writer.report(log, case, faults(found, self.knowledge), 0.0, probes)
+
+    def captures(self, text: str) -> list[Fact]:
+        """The facts that the messages in ``text`` carry."""
+        lines = clean(read_text(text, ""))
+        occurrences = self._matcher.find(Stream(lines), parse(lines))
+        return list(collect_facts(occurrences, lines, self.knowledge))
 
 
 @lru_cache(maxsize=4)
@@ -73,16 +118,18 @@ def triage(
     name: str = "<text>",
     knowledge: Knowledge | None = None,
     facts: Iterable[Fact] = (),
+    assume_local: bool = False,
     redact: bool = True,
 ) -> Report:
     """Triage a log given as text or as raw bytes (which may be compressed, an archive, in any encoding).
 
-    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are readings known beforehand.
+    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are readings known beforehand: those of origin
+    "local", read on a machine, count unless the log is from another one, or ``assume_local`` says that they do.
     Secrets are masked unless ``redact`` is false. Safe to call from many threads; the same input gives the same report.
     Raises nothing for text; bytes of a broken archive or of an image raise reading.ReadError.
     """
     log = read_text(text, name) if isinstance(text, str) else joined(read(bytes(text), name), name)
-    report = shared(knowledge).triage(log, facts)
+    report = shared(knowledge).triage(log, facts, assume_local=assume_local)
     return redacted(report) if redact else report
 
 

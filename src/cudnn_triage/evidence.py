@@ -9,10 +9,12 @@ from typing import Any, Literal
 from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
+from .knowledge.trees import fact_names
 from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Role, Structure
 from .values import read, squeeze
+from .whereabouts import Machine
 
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
@@ -29,7 +31,7 @@ class Evidence:
     cause: str
     strength: str
     supports: bool
-    kind: Literal["signature", "fact"]
+    kind: Literal["signature", "fact", "probe"]
     id: str  # the signature or code, or the condition
     why: str
     occurrence: Occurrence | None = None
@@ -45,9 +47,16 @@ class Case:
     lines: Sequence[Line]
     structure: Structure
     occurrences: tuple[Occurrence, ...]
-    facts: Facts
+    log: Facts  # what the log says, and what tables make of it
+    machine: Machine
+    facts: Facts  # the log's, and where it is silent the machine's
     evidence: tuple[Evidence, ...]
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
+
+    @property
+    def met(self) -> frozenset[str]:
+        """The signatures that matched, and the causes that something speaks for."""
+        return frozenset({o.rule for o in self.occurrences} | {e.cause for e in self.evidence if e.supports})
 
 
 def collect_facts(
@@ -183,11 +192,14 @@ def weigh(
         met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
+    argued = {item.cause for item in evidence if item.supports}
     for cause, rule in knowledge.causes.items():
         for item in rule["evidence"]:
             if holds(item["when"], facts, seen):
-                asked = tuple(fact for name in _fact_names(item["when"]) for fact in facts.find(name))
+                asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
+                if local == "local" and cause not in argued:
+                    continue  # what a machine is like makes no fault of a log that does not speak of it
                 evidence.append(
                     Evidence(
                         cause,
@@ -201,12 +213,6 @@ def weigh(
                     )
                 )
     return tuple(evidence), echoes
-
-
-def _fact_names(tree: list[Any]) -> list[str]:
-    if tree[0] in ("fact", "known", "several"):
-        return [tree[1]]
-    return [name for part in tree[1:] if isinstance(part, list) and part for name in _fact_names(part)]
 
 
 def _from_occurrence(

@@ -21,7 +21,9 @@ def interpreter_options(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--python", default="", metavar="PATH", help="examine this Python interpreter")
     which.add_argument("--venv", default="", metavar="DIR", help="examine the interpreter of this virtual environment")
-    which.add_argument("--conda-env", default="", metavar="NAME", help="examine the interpreter of this conda environment")
+    which.add_argument(
+        "--conda-env", default="", metavar="NAME", help="examine the interpreter of this conda environment"
+    )
 
 
 def interpreter(options: argparse.Namespace) -> Interpreter:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .facts import OF_THE_LOG
+from .facts import OF_THE_LOG, covers
 from .knowledge.condition_language import ConditionError, Tree, names, parse
 from .knowledge.rulebook import Rulebook
 from .knowledge.schema import Settling
 from .knowledge.templates import HOLES, Hole, TemplateError
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Document, Problem
+from .tables import sources
 
 STRUCTURE_FACTS = frozenset(
     {
@@ -53,6 +54,13 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
                 yield from names_known.condition(pointer.when, document, f"$.codes[{i}].points_to[{j}].when")
     for cause in book.causes.values():
         yield from names_known.of_cause(cause.id)
+    for i, item in enumerate(book.elsewhere):
+        yield from names_known.settling(item, book.documents["elsewhere"], f"$.elsewhere[{i}]", False)
+    for probe in book.probes.values():
+        document, path = book.place_of_probe(probe.id)
+        for i, fact in enumerate(probe.reads):
+            if not fact.endswith(".*"):
+                yield from names_known.fact(fact, document, f"{path}.reads[{i}]")
     for name, table in book.tables.items():
         document = book.documents[f"compat/{name}"]
         if table.key and table.gives:
@@ -65,10 +73,8 @@ def readable(name: str, book: Rulebook) -> bool:
     """Whether some probe reads a fact, or a table works it out from what one reads."""
     if name.startswith("probe."):
         return name in book.facts
-    if any(name == r or (r.endswith(".*") and name.startswith(r[:-1])) for p in book.probes.values() for r in p.reads):
-        return True
-    keys = {table.key for table in book.tables.values() if name in table.gives.values()} - {name}
-    return any(readable(key, book) for key in keys)
+    tables = [(table.key, table.gives.values()) for table in book.tables.values()]
+    return any(covers(p.reads, source) for source in sources(name, tables) for p in book.probes.values())
 
 
 def silent(tree: Tree, denied: bool = False) -> set[str]:

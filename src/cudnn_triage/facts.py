@@ -28,6 +28,11 @@ class Fact:
         return show(self.value)
 
 
+def covers(patterns: Iterable[str], name: str) -> bool:
+    """Whether a list of fact names holds ``name``; 'package.*' in it stands for all that begin so."""
+    return any(name == p or (p.endswith(".*") and name.startswith(p[:-1])) for p in patterns)
+
+
 class Facts:
     """The facts of one log, by name, in order of appearance. Scopes nest: a signature's own captures come first."""
 
@@ -72,6 +77,12 @@ class Facts:
         values = self.values(name)
         return values[0] if len(values) == 1 else None
 
+    def before(self, parent: Facts) -> Facts:
+        """These facts as a scope in which ``parent`` is asked about what they do not tell."""
+        scope = Facts((), parent)
+        scope._by_name = self._by_name
+        return scope
+
     def silence_is_no(self, name: str) -> bool:
         """Whether a fact that is not here is known not to be: a log has been read from end to end."""
         return True
@@ -99,6 +110,15 @@ class Readings(Facts):
         if self._log is None:
             return []
         return self._log.get(name.removeprefix(OF_THE_LOG)) or self._log.get(name)
+
+    @property
+    def has_log(self) -> bool:
+        """Whether there is a log to compare with."""
+        return self._log is not None
+
+    def is_reading(self, name: str) -> bool:
+        """Whether ``name`` is known, and from a machine."""
+        return not name.startswith(OF_THE_LOG) and bool(self.values(name))
 
     def silence_is_no(self, name: str) -> bool:
         """Only of the log."""

@@ -34,6 +34,8 @@ class Knowledge:
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
         self.probes: dict[str, Data] = data["probes"]
+        self.settings: Data = data["settings"]
+        self.elsewhere: list[Data] = data["elsewhere"]
         self.cure_first: list[str] = data["cure_first"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]

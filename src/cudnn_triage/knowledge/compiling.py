@@ -36,10 +36,14 @@ def compile_rulebook(book: Rulebook) -> Data:
         },
         "tables": [_table(table) for table in book.tables.values()],
         "facts": {
-            name: {"type": f.type, "title": f.title, "ask": f.ask, "identifies": f.identifies}
+            name: {"type": f.type, "title": f.title, "ask": f.ask, "many": f.many == "true"}
             for name, f in book.facts.items()
         },
         "probes": {probe.id: _probe(probe, book) for probe in book.probes.values()},
+        "settings": book.settings,
+        "elsewhere": _settling(book.elsewhere, book.documents["elsewhere"], "$.elsewhere", book)
+        if book.elsewhere
+        else [],
         "cure_first": book.cure_first,
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),

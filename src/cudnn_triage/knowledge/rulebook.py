@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from . import schema
 from .cache import digest
@@ -32,6 +32,8 @@ class Rulebook:
     tables: dict[str, schema.Table] = field(default_factory=dict)
     facts: dict[str, schema.FactType] = field(default_factory=dict)
     probes: dict[str, schema.Probe] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    elsewhere: list[schema.Settling] = field(default_factory=list)
     cure_first: list[str] = field(default_factory=list)
     field_words: list[str] = field(default_factory=list)
     error_words: list[str] = field(default_factory=list)
@@ -132,6 +134,10 @@ def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> N
         for name, (kind, title) in OUTCOMES.items():
             fact = f"probe.{probe.id}.{name}"
             book.facts[fact] = schema.FactType(type=kind, title=f"{title} {probe.id}")
+    book.settings.update(probes.settings)
+    if probes.elsewhere:
+        book.elsewhere = probes.elsewhere
+        book.documents["elsewhere"] = document
     book.cure_first = probes.cure_first or book.cure_first
 
 

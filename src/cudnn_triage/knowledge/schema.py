@@ -172,13 +172,13 @@ class Table(_Strict, kw_only=True, frozen=True):
 class FactType(_Strict, kw_only=True, frozen=True):
     """One fact name: its type, what it is, the command that reads it on a machine.
 
-    ``identifies``: log and readings that differ in it are from different machines, or from different interpreters.
+    ``many``: a machine may have several values of it, from several probes.
     """
 
     type: Text
     title: Text
     ask: str = ""
-    identifies: Literal["", "machine", "interpreter"] = ""
+    many: Flag = "false"
 
 
 class FactArea(_Strict, kw_only=True, frozen=True):
@@ -209,9 +209,13 @@ class Probe(_Strict, kw_only=True, frozen=True):
 
 
 class Probes(_Strict, kw_only=True, frozen=True):
-    """rules/probes.yaml. ``cure_first`` orders families of causes: what has to be cured before what."""
+    """rules/probes.yaml. ``elsewhere``: conditions under which the log is from another machine or environment than the
+    readings. ``cure_first``: families of causes, in the order in which they have to be cured. ``settings`` go to every probe.
+    """
 
     probes: list[Probe]
+    elsewhere: list[Settling] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
     cure_first: list[Id] = field(default_factory=list)
 
 

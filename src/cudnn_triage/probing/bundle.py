@@ -31,7 +31,7 @@ def program(probe: str, knowledge: Knowledge) -> bytes:
     """The program that the interpreter under examination runs for ``probe``. Needs nothing but that interpreter."""
     entry = knowledge.probes[probe]
     given: dict[str, Any] = {
-        "SETTINGS": entry["settings"],
+        "SETTINGS": {**knowledge.settings, **entry["settings"]},
         "READS": entry["reads"],
         "CODES": {library: knowledge.codes(library) for library in entry["codes"]},
         "GPU_MEMORY": entry["gpu_memory"],

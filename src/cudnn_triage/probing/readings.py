@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..facts import Fact
+from ..facts import Fact, covers
 from ..knowledge.base import Knowledge
 from ..report import ProbeItem, ProbeStatus
 from ..values import Value, read
@@ -105,18 +105,13 @@ def _fact(probe: str, line: Mapping[str, Any], knowledge: Knowledge) -> Fact | s
     declared = knowledge.facts.get(name)
     if declared is None and not name.startswith("package."):
         return f"{probe}: fact {name} is not declared in rules/facts/"
-    if probe in knowledge.probes and not reads(knowledge.probes[probe], name):
+    if probe in knowledge.probes and not covers(knowledge.probes[probe]["reads"], name):
         return f"{probe}: fact {name} is not among what rules/probes.yaml says it reads"
     kind = declared["type"] if declared else "version"
     value = typed(kind, line.get("value"))
     if value is None:
         return f"{probe}: {name} = {str(line.get('value'))[:80]!r} is not of type {kind}"
     return Fact(name, knowledge.placed(value), "local")
-
-
-def reads(probe: Mapping[str, Any], name: str) -> bool:
-    """Whether a probe says that it reads a fact of this name; 'package.*' stands for all that begin so."""
-    return any(name == r or (r.endswith(".*") and name.startswith(r[:-1])) for r in probe["reads"])
 
 
 def typed(kind: str, value: Any) -> Value | None:

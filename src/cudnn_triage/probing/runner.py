@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, NamedTuple
 
 MOST_OUTPUT = 16 << 20  # bytes that a probe may say
 MOST_CHATTER = 64 << 20  # bytes that what it examines may print
@@ -49,8 +49,8 @@ class Order(NamedTuple):
     probe: str
     program: bytes  # Python source
     python: str  # path of the interpreter
-    environ: Dict[str, str]  # set for the probe, beside what the tool itself has
-    without: List[str]  # taken out of its environment
+    environ: dict[str, str]  # set for the probe, beside what the tool itself has
+    without: list[str]  # taken out of its environment
     seconds: float
     memory: int  # bytes of main memory for it and its children; 0: no limit
 
@@ -68,7 +68,7 @@ class Running:
         self._said = bytearray()
         self._tail = bytearray()
 
-    def run(self) -> Dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         """Run the probe to its end; returns its outcome (see ``outcome``)."""
         began = time.monotonic()
         try:
@@ -99,7 +99,7 @@ class Running:
             except subprocess.TimeoutExpired:
                 process.kill()
 
-    def _run(self, deadline: float) -> Dict[str, Any]:
+    def _run(self, deadline: float) -> dict[str, Any]:
         order = self._order
         argv = [order.python, "-c", BOOT]
         if os.name == "nt":
@@ -128,12 +128,12 @@ class Running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE)
             lines = said.read().splitlines() if process.poll() is not None else []
-        ended: Dict[str, Any] = {}
+        ended: dict[str, Any] = {}
         for line in lines:
             ended.update(json.loads(line))
         return ended
 
-    def _run_on_windows(self, argv: List[str], deadline: float) -> Dict[str, Any]:
+    def _run_on_windows(self, argv: list[str], deadline: float) -> dict[str, Any]:
         order = self._order
         environ = {name: value for name, value in {**os.environ, **order.environ}.items() if name not in order.without}
         process = subprocess.Popen(
@@ -194,8 +194,8 @@ class Running:
 
 
 def outcome(
-    order: Order, said: bytes, tail: bytes, ended: Dict[str, Any], stopped: str, seconds: float
-) -> Dict[str, Any]:
+    order: Order, said: bytes, tail: bytes, ended: dict[str, Any], stopped: str, seconds: float
+) -> dict[str, Any]:
     """What a probe said and how it ended, as plain data.
 
     probe, status (ok, skipped, failed, timed-out, crashed), reason, seconds, crashed (the signal or error that ended it),
@@ -282,7 +282,7 @@ class Job:
         class Limits(ctypes.Structure):
             """JOBOBJECT_EXTENDED_LIMIT_INFORMATION (winnt.h)."""
 
-            _fields_ = [  # noqa: RUF012
+            _fields_ = [
                 ("times", ctypes.c_int64 * 2),
                 ("flags", wintypes.DWORD),
                 ("sizes", ctypes.c_size_t * 2),

@@ -111,7 +111,7 @@ def become_probe(argv: list[str], environ: dict[str, str], stdin: int, report: i
         for name in ("SIGPIPE", "SIGXFSZ"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         os.dup2(stdin, 0)
-        os.execve(argv[0], argv, environ)  # noqa: S606
+        os.execve(argv[0], argv, environ)
     except BaseException as error:
         say(report, {"error": str(error)})
     finally:
