@@ -16,12 +16,14 @@ from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
 from .reading import Log, read, read_text
 from .redact import redacted
-from .report import ProbeItem, Report
+from .report import Look, Report
 from .reporting import Writer
 from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
 from .whereabouts import machine
+
+NO_LOOK = Look()  # no machine was looked at
 
 
 class Triager:
@@ -69,12 +71,12 @@ class Triager:
         return Case(lines, structure, occurrences, log, local, facts, evidence, echoes)
 
     def triage(
-        self, log: Log, facts: Iterable[Fact] = (), probes: tuple[ProbeItem, ...] = (), *, assume_local: bool = False
+        self, log: Log, facts: Iterable[Fact] = (), look: Look = NO_LOOK, *, assume_local: bool = False
     ) -> Report:
         """The report on one log."""
         lines = clean(log)
         case = self.examine(lines, facts, assume_local)
-        return self.report(log, case, probes)
+        return self.report(log, case, look)
 
     def hypotheses(self, case: Case, weights: Mapping[str, float] | None = None) -> tuple[list[Hypothesis], float]:
         """The hypotheses of a case, best first, and the probability by the log that none of them holds.
@@ -85,19 +87,17 @@ class Triager:
         found, none = rank(case.evidence, self.knowledge.competing, numbers)
         return settle(found, none, case.machine, case.met.__contains__, self.knowledge, numbers), none
 
-    def report(
-        self, log: Log, case: Case, probes: tuple[ProbeItem, ...] = (), weights: Mapping[str, float] | None = None
-    ) -> Report:
+    def report(self, log: Log, case: Case, look: Look = NO_LOOK, weights: Mapping[str, float] | None = None) -> Report:
         """Rank the hypotheses of a case and write the report."""
         hypotheses, none = self.hypotheses(case, weights)
-        return self._writer.report(log, case, hypotheses, none, probes)
+        return self._writer.report(log, case, hypotheses, none, look)
 
-    def check_up(self, readings: Iterable[Fact], probes: tuple[ProbeItem, ...] = ()) -> Report:
+    def check_up(self, readings: Iterable[Fact], look: Look = NO_LOOK) -> Report:
         """What is wrong with a machine by its readings alone, with no log."""
-        log = read_text("", "this machine")
+        log = read_text("", look.name)
         found = machine(readings, None, lambda name: None, self.knowledge, False)
         case = Case((), Structure(()), (), Facts(), found, found.readings, (), {})
-        return self._writer.report(log, case, faults(found, self.knowledge), 0.0, probes)
+        return self._writer.report(log, case, faults(found, self.knowledge), 0.0, look)
 
     def captures(self, text: str) -> list[Fact]:
         """The facts that the messages in ``text`` carry."""

@@ -15,7 +15,7 @@ Match = Literal["exact", "fuzzy"]
 Safety = Literal["inspect", "reversible", "destructive"]
 Severity = Literal["fatal", "degraded", "benign"]
 ProbeStatus = Literal["ok", "skipped", "failed", "timed-out", "crashed"]
-Readings = Literal["none", "used", "ignored", "assumed", "only"]
+Part = Literal["none", "used", "ignored", "assumed", "only"]
 Verdict = Literal["diagnosed", "benign", "unrelated", "unexplained", "empty"]
 
 
@@ -121,6 +121,7 @@ class ProbeItem:
     status: ProbeStatus
     reason: str
     seconds: float
+    why: str = ""  # what it was to tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,19 @@ class MachineInfo:
     log; "assumed" they are, and were to count nevertheless; "only" there was no log, the machine itself was looked at.
     """
 
-    readings: Readings
+    readings: Part
+    name: str = ""  # which machine, as a person would say it: "this machine", "the machine of node7.json"
+    interpreter: str = ""  # which Python was examined, and why that one
     differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a machine: what was run there, on which machine and by which interpreter."""
+
+    probes: tuple[ProbeItem, ...] = ()
+    name: str = "this machine"
+    interpreter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

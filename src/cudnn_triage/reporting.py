@@ -21,17 +21,18 @@ from .report import (
     FactItem,
     InputInfo,
     LogLine,
+    Look,
     MachineInfo,
-    ProbeItem,
+    Part,
     Reference,
     Report,
     ToolInfo,
     Verdict,
 )
+from .settling import CREDIBLE
 from .structure import Failure
 from .whereabouts import Machine
 
-_CONFIRMABLE = 0.05  # a confirmed cause is a diagnosis where the log by itself says less, if it makes it this probable
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
@@ -47,15 +48,13 @@ class Writer:
 
     knowledge: Knowledge
 
-    def report(
-        self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, probes: tuple[ProbeItem, ...]
-    ) -> Report:
+    def report(self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, look: Look) -> Report:
         """The report on ``log``; ``none`` is the probability that no cause of the list is behind it."""
         rivals = [h for h in hypotheses if h.cause in self.knowledge.competing]
         of_the_field = sum(h.prior for h in rivals if h.cause not in self.knowledge.off_field)
         likeliest = max(rivals, key=lambda h: h.score, default=None)
         unrelated = likeliest is not None and likeliest.cause in self.knowledge.off_field and likeliest.prior > none
-        confirmed = any(h.status == "confirmed" and h.prior >= _CONFIRMABLE for h in rivals)
+        confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses)
@@ -74,18 +73,21 @@ class Writer:
         diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
+        summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
+        if not case.machine.has_log and not diagnoses:
+            summary = f"No fault was found on {look.name}."
         return Report(
             tool=ToolInfo("cudnn-triage", __version__, self.knowledge.digest),
             verdict=verdict,
-            summary=_shortened(_summary(verdict, diagnoses, benign, _main(failed, case), left, case.machine), _SUMMARY),
+            summary=_shortened(summary, _SUMMARY),
             diagnoses=diagnoses,
             benign=benign,
             unexplained=left,
             failed=failed,
             facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in _facts(case)),
-            probes=probes,
+            probes=look.probes,
             input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
-            machine=_machine(case.machine),
+            machine=_machine(case.machine, look),
         )
 
     def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -186,18 +188,19 @@ def _facts(case: Case) -> Iterator[Fact]:
     yield from (fact for fact in case.machine.readings if fact.origin == "local")
 
 
-def _machine(machine: Machine) -> MachineInfo:
+def _machine(machine: Machine, look: Look) -> MachineInfo:
     differences = tuple(
         Difference(ground.why, _shortened(", ".join(_reading(f, True) for f in ground.facts), _LONGEST))
         for ground in machine.elsewhere
     )
+    readings: Part = "used"
     if not any(True for _ in machine.readings):
         return MachineInfo("none")
     if not machine.has_log:
-        return MachineInfo("only")
-    return MachineInfo(
-        "assumed" if differences and machine.assumed else "ignored" if differences else "used", differences
-    )
+        readings = "only"
+    elif differences:
+        readings = "assumed" if machine.assumed else "ignored"
+    return MachineInfo(readings, look.name, look.interpreter, differences)
 
 
 def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
@@ -224,10 +227,7 @@ def _summary(
     benign: tuple[BenignItem, ...],
     failed: LogLine | None,
     unexplained: tuple[LogLine, ...],
-    machine: Machine,
 ) -> str:
-    if verdict == "empty" and not machine.has_log:
-        return "No fault was found on this machine."
     if verdict == "empty":
         return "The log is empty."
     if verdict == "diagnosed":

@@ -12,17 +12,32 @@ from .knowledge.base import Knowledge
 from .ranking import DEFAULTS, WORTH_ASKING, Hypothesis, Status
 from .whereabouts import Ground, Machine, grounds
 
+CREDIBLE = 0.05  # probability from which a state that may well be harmless confirms a cause
 _ORDER = ("confirmed", "suspected", "refuted")
 
 
-def judge(cause: str, scope: Readings, seen: Seen, knowledge: Knowledge) -> tuple[Status, tuple[Ground, ...]]:
+def judge(
+    confirm: Iterable[dict[str, Any]], refute: Iterable[dict[str, Any]], scope: Readings, seen: Seen
+) -> tuple[Status, tuple[Ground, ...]]:
     """The status of a cause by the readings alone, and their grounds. What confirms outweighs what refutes."""
-    rule = knowledge.causes[cause]
-    if found := grounds(rule["confirm"], scope, seen):
+    if found := grounds(confirm, scope, seen):
         return "confirmed", found
-    if found := grounds(rule["refute"], scope, seen):
+    if found := grounds(refute, scope, seen):
         return "refuted", found
     return "suspected", ()
+
+
+def conditions(hypothesis: Hypothesis, knowledge: Knowledge) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What may confirm and what may refute a hypothesis, the more improbable the less.
+
+    A state that many healthy machines are in confirms only what the log makes credible; a fault that stands alone confirms
+    whatever the log allows for at all.
+    """
+    if hypothesis.cause in knowledge.off_field or hypothesis.prior < WORTH_ASKING:
+        return [], []
+    rule = knowledge.causes[hypothesis.cause]
+    credible = max(hypothesis.prior, hypothesis.probability) >= CREDIBLE
+    return [item for item in rule["confirm"] if credible or item["alone"]], rule["refute"]
 
 
 def settle(
@@ -37,12 +52,30 @@ def settle(
 
     Only what the log speaks for can be confirmed. ``none`` is the probability by the log that none of them holds.
     """
-    judged = [_judged(h, machine, seen, knowledge) for h in hypotheses]
-    if all(h.status == "suspected" for h in judged):
-        return judged
-    chances = _chances([h for h in judged if h.cause in knowledge.competing], none, {**DEFAULTS, **weights})
-    out = [h.with_probability(chances.get(h.cause, h.probability)) for h in judged]
-    return sorted(out, key=lambda h: _ORDER.index(h.status))
+    if not machine.counts:
+        return list(hypotheses)
+    found = list(hypotheses)
+    for _ in range(2):  # what is refuted makes others credible
+        judged = [_judged(h, p, machine, seen, knowledge) for h, p in zip(hypotheses, found, strict=True)]
+        chances = _chances([h for h in judged if h.cause in knowledge.competing], none, {**DEFAULTS, **weights})
+        found = [h.with_probability(chances.get(h.cause, h.probability)) for h in judged]
+    if all(h.status == "suspected" for h in found):
+        return list(hypotheses)
+    return sorted(found, key=lambda h: _ORDER.index(h.status))
+
+
+def _judged(
+    hypothesis: Hypothesis, so_far: Hypothesis, machine: Machine, seen: Seen, knowledge: Knowledge
+) -> Hypothesis:
+    status, found = judge(*conditions(so_far, knowledge), machine.scope, seen)
+    return hypothesis.settled(status, evidence(hypothesis.cause, found, supports=status == "confirmed"))
+
+
+def evidence(cause: str, found: Iterable[Ground], *, supports: bool) -> tuple[Evidence, ...]:
+    """Grounds as evidence for or against a cause."""
+    return tuple(
+        Evidence(cause, "certain", supports, "probe", g.condition, g.why, origin="local", facts=g.facts) for g in found
+    )
 
 
 def faults(machine: Machine, knowledge: Knowledge) -> list[Hypothesis]:
@@ -61,29 +94,14 @@ def _urgency(cause: dict[str, Any], knowledge: Knowledge) -> tuple[bool, int]:
     return cause["severity"] != "fatal", order.index(cause["family"]) if cause["family"] in order else len(order)
 
 
-def _judged(hypothesis: Hypothesis, machine: Machine, seen: Seen, knowledge: Knowledge) -> Hypothesis:
-    if not machine.counts or hypothesis.prior < WORTH_ASKING or hypothesis.cause in knowledge.off_field:
-        return hypothesis
-    status, found = judge(hypothesis.cause, machine.scope, seen, knowledge)
-    return hypothesis.settled(status, evidence(hypothesis.cause, found, supports=status == "confirmed"))
-
-
-def evidence(cause: str, found: Iterable[Ground], *, supports: bool) -> tuple[Evidence, ...]:
-    """Grounds as evidence for or against a cause."""
-    return tuple(
-        Evidence(cause, "certain", supports, "probe", g.condition, g.why, origin="local", facts=g.facts) for g in found
-    )
-
-
 def _chances(hypotheses: Sequence[Hypothesis], none: float, numbers: Mapping[str, float]) -> dict[str, float]:
     """Probabilities in the light of what is settled: confirmed causes share at least ``confirmed`` of it in the log's
     proportions, refuted ones keep ``refuted`` of their odds."""
     odds = {h.cause: h.prior * (numbers["refuted"] if h.status == "refuted" else 1.0) for h in hypotheses}
     sure = {h.cause for h in hypotheses if h.status == "confirmed"}
-    total = none + sum(odds.values())
     ours = sum(odds[cause] for cause in sure)
-    share = max(numbers["confirmed"], ours / total) if sure else 0.0
-    rest = total - ours
+    rest = none + sum(value for cause, value in odds.items() if cause not in sure)
+    share = max(numbers["confirmed"], ours / (ours + rest)) if sure else 0.0
     return {
         cause: share * value / ours if cause in sure else (1 - share) * value / rest
         for cause, value in odds.items()
