@@ -1,7 +1,9 @@
-"""Shared libraries read as files: what is wrong with them, what they need, where they look, which release; nothing is run."""
+"""Shared libraries read as files: where they lie, what is wrong with them, what they need, which release; nothing is run."""
 
+import glob
 import os
 import re
+import site
 import struct
 import sys
 
@@ -9,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO, Iterator
 
-    from .prelude import OS, at, attempt, folders, listing, read, shown, unique
+    from .prelude import OS, SETTINGS, at, attempt, folders, listing, shown, unique
 
 MACHINES = {3: "x86", 20: "ppc", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv", 258: "loongarch"}
 PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
@@ -305,3 +307,48 @@ def folder_libraries(folder: str) -> "list[str]":
     return [os.path.join(folder, name) for name in listing(folder) if stem_of(name)]
 
 
+def packages() -> "list[str]":
+    """The folders that this interpreter imports installed packages from."""
+    known = attempt(site.getsitepackages) or []
+    user = attempt(site.getusersitepackages)
+    candidates = [path for path in [*sys.path, *known, *([user] if user else [])] if path]
+    return [path for path in unique(map(os.path.normpath, candidates)) if os.path.isdir(path)]
+
+
+def globbed(folder: str, patterns: "list[str]") -> "list[str]":
+    """What matches any of the patterns below ``folder``, sorted per pattern."""
+    found = (sorted(glob.glob(os.path.join(glob.escape(folder), *pattern.split("/")))) for pattern in patterns)
+    return unique(path for paths in found for path in paths)
+
+
+def family_of(name: str) -> "str | None":
+    """The family of rules/probes.yaml that a library file belongs to, by its name."""
+    stem = stem_of(name)
+    if stem is None:
+        return None
+    for family, pattern in SETTINGS["families"].items():
+        if re.fullmatch(pattern, stem, re.IGNORECASE):
+            return str(family)
+    return None
+
+
+def frameworks() -> "dict[str, tuple[list[str], list[str]]]":
+    """The frameworks in this interpreter: name -> their own binaries, and the folders they open libraries from by full path."""
+    out: "dict[str, tuple[list[str], list[str]]]" = {}
+    for folder in packages():
+        for name, parts in SETTINGS["frameworks"].items():
+            binaries = [path for path in globbed(folder, parts["binaries"]) if not elf(path).fault]
+            if binaries and name not in out:
+                out[name] = binaries, globbed(folder, parts.get("preloads", []))
+    return out
+
+
+def parts_of(major: str) -> "list[str]":
+    """The stems of the parts that cuDNN of this major version consists of, beside the main library."""
+    return list(SETTINGS["cudnn_parts"].get(major, []))
+
+
+def opened_later(name: str) -> "list[str]":
+    """What the library ``name`` opens by name when it is used: the main cuDNN its parts."""
+    found = re.fullmatch(r"libcudnn\.so\.(\d+)", name)
+    return [f"lib{stem}.so.{found[1]}" for stem in parts_of(found[1])] if found else []

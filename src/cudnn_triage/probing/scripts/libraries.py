@@ -6,38 +6,26 @@ Reads files only. Part: elf.
 import glob
 import os
 import re
-import site
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .elf import Loader, closure, elf, fault_of, folder_libraries, stem_of, version_of
+    from .elf import (
+        Loader,
+        closure,
+        elf,
+        family_of,
+        fault_of,
+        folder_libraries,
+        frameworks,
+        globbed,
+        opened_later,
+        packages,
+        parts_of,
+        stem_of,
+        version_of,
+    )
     from .prelude import OS, SETTINGS, at, attempt, exists, fact, facts, folders, listing, read, record, run, shown, unique
-
-
-def packages() -> "list[str]":
-    """The folders that this interpreter imports installed packages from."""
-    known = attempt(site.getsitepackages) or []
-    user = attempt(site.getusersitepackages)
-    candidates = [path for path in [*sys.path, *known, *([user] if user else [])] if path]
-    return [path for path in unique(map(os.path.normpath, candidates)) if os.path.isdir(path)]
-
-
-def globbed(folder: str, patterns: "list[str]") -> "list[str]":
-    """What matches any of the patterns below ``folder``, sorted per pattern."""
-    found = (sorted(glob.glob(os.path.join(glob.escape(folder), *pattern.split("/")))) for pattern in patterns)
-    return unique(path for paths in found for path in paths)
-
-
-def family_of(name: str) -> "str | None":
-    """The family of rules/probes.yaml that a library file belongs to, by its name."""
-    stem = stem_of(name)
-    if stem is None:
-        return None
-    for family, pattern in SETTINGS["families"].items():
-        if re.fullmatch(pattern, stem, re.IGNORECASE):
-            return str(family)
-    return None
 
 
 def places() -> "list[tuple[str, str]]":
@@ -61,7 +49,8 @@ def places() -> "list[tuple[str, str]]":
     roots += [shown(path) for pattern in SETTINGS["toolkit_folders"] for path in sorted(glob.glob(at(pattern)))]
     for root in filter(None, roots):
         out += [("toolkit", os.path.join(root, *part.split("/"))) for part in SETTINGS["toolkit_parts"]]
-    return unique((kind, os.path.normpath(folder)) for kind, folder in out)
+    real = {(kind, os.path.realpath(at(folder))): (kind, os.path.normpath(folder)) for kind, folder in reversed(out)}
+    return [place for place in reversed(list(real.values())) if os.path.isdir(at(place[1]))]
 
 
 def wheel_versions() -> "dict[str, tuple[str, str]]":
@@ -130,32 +119,10 @@ def inventory() -> "list[Copy]":
     return out
 
 
-def frameworks() -> "dict[str, tuple[list[str], list[str]]]":
-    """The frameworks in this interpreter: name -> their own binaries, and the folders they open libraries from by full path."""
-    out: "dict[str, tuple[list[str], list[str]]]" = {}
-    for folder in packages():
-        for name, parts in SETTINGS["frameworks"].items():
-            binaries = [path for path in globbed(folder, parts["binaries"]) if not elf(path).fault]
-            if binaries and name not in out:
-                out[name] = binaries, globbed(folder, parts.get("preloads", []))
-    return out
-
-
 def major_of(copy: Copy) -> str:
     """The major version in a library's name or release."""
     found = re.search(r"\.so\.(\d+)", copy.name) or re.search(r"_(\d+)(?:_\d+)?\.dll$", copy.name)
     return found[1] if found else copy.release.partition(".")[0]
-
-
-def parts_of(major: str) -> "list[str]":
-    """The stems of the parts that cuDNN of this major version consists of, beside the main library."""
-    return list(SETTINGS["cudnn_parts"].get(major, []))
-
-
-def opened_later(name: str) -> "list[str]":
-    """What the library ``name`` opens by name when it is used: the main cuDNN its parts."""
-    found = re.fullmatch(r"libcudnn\.so\.(\d+)", name)
-    return [f"lib{stem}.so.{found[1]}" for stem in parts_of(found[1])] if found else []
 
 
 def examine_cudnn(copies: "list[Copy]", main: "Copy | None") -> None:

@@ -93,6 +93,15 @@ def attempt(reading: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         return None
 
 
+def each(*readings: Callable[[], None]) -> None:
+    """Take readings one after another; one that fails says so and leaves the others."""
+    for reading in readings:
+        try:
+            reading()
+        except Exception as error:
+            tell(trouble=first_line(error), of=getattr(reading, "__name__", ""))
+
+
 def at(path: str) -> str:
     """Where an absolute path lies on the examined machine."""
     return ROOT + path if ROOT and not path.startswith(ROOT) else path
@@ -198,6 +207,18 @@ def walk(top: str, depth: int, most: int = 20000) -> Iterator[str]:
                     pending.append((entry.path, deeper - 1))
             else:
                 yield shown(entry.path)
+
+
+def cgroups(controller: str) -> list[str]:
+    """The folders of this process's control group for ``controller`` and of the groups above it, innermost first."""
+    out: list[str] = []
+    for line in (read("/proc/self/cgroup") or "").splitlines():
+        _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
+        if controllers == "" or controller in controllers.split(","):
+            base = "/sys/fs/cgroup" + ("/" + controller if controllers else "")
+            parts = [part for part in group.split("/") if part and part != ".."]
+            out += [base + "".join("/" + part for part in parts[:count]) for count in range(len(parts), -1, -1)]
+    return [folder for folder in unique(out) if exists(folder)]
 
 
 def run(main: Callable[[], None]) -> None:
