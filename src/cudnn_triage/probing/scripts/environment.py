@@ -178,9 +178,27 @@ def examine_network() -> None:
                 fact("network.interface.missing", wanted)
 
 
+def examine_ports() -> None:
+    """TCP ports that somebody listens on, and whether the host's own name is found without asking a name server."""
+    ports = set()
+    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in (read(path, 1 << 22) or "").splitlines()[1:]:
+            fields = line.split()
+            if len(fields) > 3 and fields[3] == "0A":  # LISTEN
+                ports.add(int(fields[1].rpartition(":")[2], 16))
+    facts("port.listening", sorted(ports)[:1000])
+    name = attempt(socket.gethostname) or ""
+    hosts = {word for line in (read("/etc/hosts") or "").splitlines() for word in line.partition("#")[0].split()[1:]}
+    ways = re.search(r"^hosts:(.*)$", read("/etc/nsswitch.conf") or "", re.MULTILINE)
+    if name and (name in hosts or (ways and "myhostname" in ways[1])):
+        fact("host.resolves", True)
+    elif ways and set(ways[1].split()) <= {"files"}:
+        fact("host.resolves", False)  # with a name server in play this cannot be told without asking it
+
+
 def main() -> None:
     """Look around."""
-    each(examine_platform, examine_variables, examine_limits, examine_cgroup, examine_network)
+    each(examine_platform, examine_variables, examine_limits, examine_cgroup, examine_network, examine_ports)
 
 
 if __name__ == "__main__":

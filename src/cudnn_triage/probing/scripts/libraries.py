@@ -165,9 +165,10 @@ def first_cudnn(copies: "list[Copy]", mapped: "dict[str, str]", loader: "Loader"
     return mains[0] if mains else None
 
 
-def examine_search(loader: "Loader") -> "dict[str, str]":
+def examine_search(copies: "list[Copy]", loader: "Loader") -> "dict[str, str]":
     """What the frameworks' own binaries find: name -> file."""
     mapped: "dict[str, str]" = {}
+    unresolved: "set[str]" = set()
     for name, (binaries, preloads) in frameworks().items():
         fact("library.framework", name)
         preloaded = {os.path.basename(path): path for folder in preloads for path in folder_libraries(folder)}
@@ -178,8 +179,16 @@ def examine_search(loader: "Loader") -> "dict[str, str]":
         for soname in missing:
             fact("library.unresolved", soname)
             record("unresolved", framework=name, library=soname, needed_by=lacking[soname])
+        unresolved.update(missing)
         facts("library.resolved", (soname for soname in found if family_of(soname)))
         examine_host_libraries(binaries)
+    if unresolved or any(family_of(soname) not in (None, "driver") for soname in mapped):
+        fact("library.needs", "unmet" if unresolved else "met")
+    if unresolved:
+        stems = {stem_of(soname) for soname in unresolved}
+        others = [copy for copy in copies if copy.stem in stems and copy.name not in unresolved and not copy.fault]
+        facts("library.other", unique(copy.name for copy in others if copy.name != f"lib{copy.stem}.so"))
+        fact("library.other.present", bool(others))
     return mapped
 
 
@@ -243,13 +252,17 @@ def main() -> None:
     findable = {name for name in (copy.name for copy in sound) if OS != "linux" or loader.plain(name)}
     findable |= {copy.name for copy in sound if copy.kind in ("wheel", "PATH", "system")}
     facts("library.found", sorted(findable))
+    if OS == "linux":
+        plain = sorted(name for name in findable if loader.plain(name))
+        facts("library.plain", plain)
+        fact("cudnn.plain", any(re.fullmatch(r"libcudnn\.so\.\d+", name) for name in plain))
     versioned = [copy for copy in sound if copy.stem in SETTINGS["runtime_stems"] and copy.name != f"lib{copy.stem}.so"]
     facts("cuda.libraries.major", sorted({major_of(copy)[:2] for copy in versioned if major_of(copy)}))
     for copy in copies:
         if copy.stem in ("cuda", "nvcuda"):
             record("libcuda", path=copy.path, kind=copy.kind_of_libcuda, release=copy.release or None)
             fact("libcuda.kinds", copy.kind_of_libcuda)
-    mapped = examine_search(loader) if OS == "linux" else {}
+    mapped = examine_search(copies, loader) if OS == "linux" else {}
     examine_shadows(copies, mapped)
     examine_cudnn(copies, first_cudnn(copies, mapped, loader))
     for name in SETTINGS["windows_helpers"] if OS == "windows" else []:

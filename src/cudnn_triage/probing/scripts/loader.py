@@ -1,18 +1,18 @@
 """What a process of this interpreter really loads: the driver's libcuda, cuDNN and its parts, and what they answer.
 
-Every attempt is made in a child process, so that a crash of one leaves the others. Part: elf.
+Every attempt is made in a child process, so that a crash of one leaves the others. Parts: elf, apart.
 """
 
 import ctypes
 import os
 import re
-import signal
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any
 
+    from .apart import apart, step
     from .elf import (
         Loader,
         elf,
@@ -34,53 +34,14 @@ if TYPE_CHECKING:
         attempt,
         fact,
         facts,
-        first_line,
         folders,
         message,
         read,
         record,
         run,
         shown,
-        stage,
         unique,
     )
-
-_steps = -1  # where a child notes its stage for its parent
-
-
-def step(name: str) -> None:
-    """The next stage, also told to the parent."""
-    if _steps >= 0:
-        os.write(_steps, (name + "\n").encode())
-    stage(name)
-
-
-def apart(name: str, work: "Callable[[], None]") -> None:
-    """Do ``work`` in a child where the system can fork; a crash of the child is a reading."""
-    global _steps
-    if not hasattr(os, "fork"):
-        work()
-        return
-    source, target = os.pipe()
-    child = os.fork()
-    if not child:
-        _steps = target
-        try:
-            work()
-        except BaseException as error:
-            message(first_line(error), name)
-            os._exit(1)
-        os._exit(0)
-    os.close(target)
-    _, status = os.waitpid(child, 0)
-    steps = os.read(source, 1 << 16).decode().split("\n")
-    os.close(source)
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        fact("probe.loader.crashed", attempt(lambda: signal.Signals(number).name) or str(number))
-        fact("probe.loader.stage", (steps[:-1] or [name])[-1])
-        record("crash", of=name, signal=number, stage=(steps[:-1] or [name])[-1])
-
 
 def mapped() -> "list[str]":
     """The files of shared libraries that this process has mapped, in order."""
@@ -347,16 +308,16 @@ def uses_cudnn(name: str, binaries: "list[str]") -> bool:
 def main() -> None:
     """First the driver, then cuDNN by each framework's way, or by a plain program's where there is none."""
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")  # keeps the context that cudnnCreate makes small
-    apart("driver", examine_driver)
+    apart("loader", "driver", examine_driver)
     ways = {name: found for name, found in frameworks().items() if uses_cudnn(name, found[0])}
     if OS == "windows":
         for folder in [shown(path) for top in packages() for path in globbed(top, SETTINGS["wheel_folders"])]:
             attempt(os.add_dll_directory, folder)  # type: ignore[attr-defined,unused-ignore]
     for name, (binaries, preloads) in ways.items():
-        apart(name, lambda name=name, binaries=binaries, preloads=preloads: examine_cudnn(name, binaries, preloads))  # type: ignore[misc]
+        apart("loader", name, lambda name=name, binaries=binaries, preloads=preloads: examine_cudnn(name, binaries, preloads))  # type: ignore[misc]
     if not ways:
         wheels = [path for top in packages() for path in globbed(top, SETTINGS["cudnn_folders"])]
-        apart("plain", lambda: examine_cudnn("plain", [], wheels))
+        apart("loader", "plain", lambda: examine_cudnn("plain", [], wheels))
 
 
 if __name__ == "__main__":

@@ -260,6 +260,7 @@ def examine_files(have: "list[Installed]") -> None:
     """Files that two packages list with different contents; files that are listed and missing or of another size."""
     owner: "dict[str, tuple[Installed, str]]" = {}
     doubled = set()
+    missing = False
     for entry in have:
         if not entry.ours:
             continue
@@ -280,24 +281,29 @@ def examine_files(have: "list[Installed]") -> None:
         if lost:
             fact("package.file.missing", entry.name)
             record("missing files", package=entry.name, count=len(lost), first=lost[:5])
+        missing = missing or bool(lost)
+    fact("packages.files", "missing" if missing else "complete")
     for one, other, top in sorted(doubled):
         fact("packages.doubled.import", top.replace("/", "."))
         fact("packages.conflict", f"{one} beside {other}")
         record("doubled", packages=[one, other], files=top)
     fact("packages.doubled", bool(doubled))
+    fact("packages.conflicting", bool(doubled) or bool(examine_alternatives(have)))
 
 
-def examine_alternatives(have: "list[Installed]") -> None:
-    """Packages of which only one may be there; CUDA majors of the nvidia-* wheels."""
+def examine_alternatives(have: "list[Installed]") -> "list[str]":
+    """Packages of which only one may be there: 'a beside b'. Tells the CUDA majors of the nvidia-* wheels as well."""
     names = {entry.name for entry in have}
+    quarrels = []
     for group in SETTINGS["alternatives"]:
         there = [name for name in group if name in names]
-        for other in there[1:]:
-            fact("packages.conflict", f"{there[0]} beside {other}")
+        quarrels += [f"{there[0]} beside {other}" for other in there[1:]]
+    facts("packages.conflict", quarrels)
     for name in sorted(names):
         found = re.fullmatch(SETTINGS["cuda_wheel"], name)
         if found:
             fact("packages.cuda.major", int(found["major"]))
+    return quarrels
 
 
 def examine_leftovers() -> None:
@@ -322,7 +328,6 @@ def main() -> None:
     facts("packages.twice", twice)
     each(
         lambda: examine_requirements(have),
-        lambda: examine_alternatives(have),
         lambda: examine_files(have),
         examine_leftovers,
     )

@@ -129,6 +129,8 @@ def main() -> None:
         return
     plain = [trial("tensorflow.matmul", lambda: multiply(tf, device)), trial("tensorflow.rnn.plain", lambda: recur(tf, device))]
     cudnn = [trial("tensorflow.conv", lambda: convolve(tf, device)), trial("tensorflow.rnn", lambda: step(tf, device))]
+    if cudnn[0]:
+        fact("tensorflow.cudnn.accepted", True)  # TensorFlow refuses another release than it accepts when it first uses cuDNN
     tell_fault("tensorflow", plain, cudnn)
 
 
