@@ -5,7 +5,7 @@ import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable
+    from typing import Any, Callable
 
     from .prelude import attempt, fact, first_line, message, record, stage
 
@@ -19,12 +19,12 @@ def step(name: str) -> None:
     stage(name)
 
 
-def apart(probe: str, name: str, work: "Callable[[], None]") -> bool:
+def apart(probe: str, name: str, work: "Callable[..., None]", *arguments: "Any") -> bool:
     """Do ``work`` in a child where the system can fork; whether it came to its end without crash or exception."""
     global _steps
     if not hasattr(os, "fork"):
         try:
-            work()
+            work(*arguments)
         except Exception as error:
             message(first_line(error), name)
             return False
@@ -34,7 +34,7 @@ def apart(probe: str, name: str, work: "Callable[[], None]") -> bool:
     if not child:
         _steps = target
         try:
-            work()
+            work(*arguments)
         except BaseException as error:
             message(first_line(error), name)
             os._exit(1)

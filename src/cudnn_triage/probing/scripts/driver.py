@@ -11,7 +11,22 @@ import stat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .elf import Loader, folder_libraries, version_of
-    from .prelude import OS, SETTINGS, absent, at, each, exists, fact, facts, listing, output, program, read, record, run
+    from .prelude import (
+        OS,
+        SETTINGS,
+        absent,
+        at,
+        each,
+        exists,
+        fact,
+        facts,
+        listing,
+        output,
+        program,
+        read,
+        record,
+        run,
+    )
 
 
 def modules() -> "set[str] | None":
@@ -56,7 +71,7 @@ def examine_modules() -> None:
 def examine_presence() -> None:
     """Whether there is a driver at all: kernel module, WSL's library and device, Jetson's, or the Windows library."""
     if OS == "windows":
-        folder = os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32")
+        folder = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
         there = [name for name in SETTINGS["windows_libraries"] if exists(os.path.join(folder, name))]
         fact("driver.present", bool(there))
         fact("driver.libraries", "found" if there else "absent")
@@ -99,7 +114,10 @@ def examine_nodes() -> None:
     if not module and not gpus:
         return
     wanted = list(SETTINGS["nodes"])
-    minors = [re.search(r"Device Minor:\s*(\d+)", read(f"/proc/driver/nvidia/gpus/{name}/information") or "") for name in known]
+    minors = [
+        re.search(r"Device Minor:\s*(\d+)", read(f"/proc/driver/nvidia/gpus/{name}/information") or "")
+        for name in known
+    ]
     wanted += ["/dev/nvidia" + minor[1] for minor in minors if minor] or ["/dev/" + name for name in gpus]
     if not gpus and not any(minors):
         wanted.append("/dev/nvidia0")

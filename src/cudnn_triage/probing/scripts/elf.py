@@ -28,7 +28,7 @@ def stem_of(name: str) -> "str | None":
 
 
 class Elf:
-    """The parts of a library file that the loader looks at. ``fault`` says why it cannot be loaded, '' where nothing speaks against it.
+    """The parts of a library file that the loader looks at. ``fault`` says why it cannot be loaded; '' where it can.
 
     Faults: empty, truncated, not-elf, class (32 or 64 bits), machine, dangling (link to nothing), unreadable.
     """
@@ -38,9 +38,9 @@ class Elf:
         self.fault = ""
         self.machine = self.soname = self.release = ""
         self.bits = 0
-        self.needed: "list[str]" = []
-        self.rpath: "list[str]" = []
-        self.runpath: "list[str]" = []
+        self.needed: list[str] = []
+        self.rpath: list[str] = []
+        self.runpath: list[str] = []
         self.size = 0
         self.script = False  # a linker script: text on purpose, of no interest to the loader
         try:
@@ -203,11 +203,8 @@ def loader_cache() -> "list[tuple[str, str]]":
             data = file.read(1 << 24)
         start = data.index(b"glibc-ld.so.cache1.1")
         count = struct.unpack_from("<I", data, start + 20)[0]
-        out = []
-        for index in range(count):
-            _, name, path = struct.unpack_from("<iII", data, start + 48 + 24 * index)
-            out.append(tuple(_text(data, start + place) for place in (name, path)))
-        return out  # type: ignore[return-value]
+        entries = (struct.unpack_from("<iII", data, start + 48 + 24 * index) for index in range(count))
+        return [(_text(data, start + name), _text(data, start + path)) for _, name, path in entries]
     except (OSError, ValueError, struct.error):
         return []
 
@@ -228,7 +225,7 @@ class Loader:
 
     def __init__(self) -> None:
         self.search = folders("LD_LIBRARY_PATH") if OS == "linux" else []
-        self.cache: "dict[str, list[str]]" = {}
+        self.cache: dict[str, list[str]] = {}
         for name, path in loader_cache():
             self.cache.setdefault(name, []).append(path)
         self.defaults = default_folders()
@@ -271,8 +268,8 @@ def closure(
     ``preloaded`` are libraries that the framework opens by full path if its first try fails; ``opens(name)`` lists what a
     library opens later by name.
     """
-    mapped: "dict[str, str]" = {}
-    lacking: "dict[str, str]" = {}
+    mapped: dict[str, str] = {}
+    lacking: dict[str, str] = {}
     pending = [(binary, expand(elf(binary).rpath, binary)) for binary in binaries]
     while pending:
         asker, inherited = pending.pop(0)
@@ -334,7 +331,7 @@ def family_of(name: str) -> "str | None":
 
 def frameworks() -> "dict[str, tuple[list[str], list[str]]]":
     """The frameworks in this interpreter: name -> their own binaries, and the folders they open libraries from by full path."""
-    out: "dict[str, tuple[list[str], list[str]]]" = {}
+    out: dict[str, tuple[list[str], list[str]]] = {}
     for folder in packages():
         for name, parts in SETTINGS["frameworks"].items():
             binaries = [path for path in globbed(folder, parts["binaries"]) if not elf(path).fault]

@@ -8,7 +8,23 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .prelude import OS, SETTINGS, at, attempt, cgroups, each, exists, fact, facts, folders, number, read, record, run, unique
+    from .prelude import (
+        OS,
+        SETTINGS,
+        at,
+        attempt,
+        cgroups,
+        each,
+        exists,
+        fact,
+        facts,
+        folders,
+        number,
+        read,
+        record,
+        run,
+        unique,
+    )
 
 
 def examine_variables() -> None:
@@ -96,7 +112,10 @@ def examine_platform() -> None:
         sign("platform.container", kind)
     for name, table in (("platform.hosted", "hosts"), ("platform.scheduler", "schedulers"), ("platform.ci", "ci")):
         signs = SETTINGS[table]
-        sign(name, next((found for found, names in signs.items() if any(n in os.environ or exists(n) for n in names)), None))
+        sign(
+            name,
+            next((found for found, names in signs.items() if any(n in os.environ or exists(n) for n in names)), None),
+        )
     if kind:
         mounted = [path for path in SETTINGS["driver_signs"] if exists(path)]
         fact("container.driver", bool(mounted))

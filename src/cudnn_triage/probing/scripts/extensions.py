@@ -44,7 +44,7 @@ def examine_xformers() -> None:
     """What xformers notes of its build."""
     found = attempt(importlib.util.find_spec, "xformers")
     for folder in (found.submodule_search_locations if found else None) or []:
-        noted: "Any" = attempt(json.loads, read(os.path.join(folder, "cpp_lib.json")) or "")
+        noted: Any = attempt(json.loads, read(os.path.join(folder, "cpp_lib.json")) or "")
         version = (noted or {}).get("version", {})
         fact("extension.torch", version.get("torch"))
         cuda = version.get("cuda")
@@ -62,7 +62,7 @@ def main() -> None:
         there = [module for module in modules if present(module)]
         if there:
             seen.append(name)
-            if not apart("extensions", name, lambda name=name, there=there: examine(name, there)):  # type: ignore[misc]
+            if not apart("extensions", name, examine, name, there):
                 fact("extension.failed", name)
     record("extensions", found=seen)
     if seen:

@@ -6,7 +6,23 @@ import shutil
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .prelude import OS, SETTINGS, at, attempt, cgroups, each, fact, listing, message, number, output, program, read, record, run
+    from .prelude import (
+        OS,
+        SETTINGS,
+        at,
+        attempt,
+        cgroups,
+        each,
+        fact,
+        listing,
+        message,
+        number,
+        output,
+        program,
+        read,
+        record,
+        run,
+    )
 
 _KMSG = 1 << 20  # bytes of kernel log looked at
 
@@ -55,7 +71,10 @@ def examine_windows_memory() -> None:
         _fields_ = (
             ("length", ctypes.c_ulong),
             ("load", ctypes.c_ulong),
-            *((name, ctypes.c_ulonglong) for name in ("total", "free", "page", "page_free", "virtual", "virtual_free", "more")),
+            *(
+                (name, ctypes.c_ulonglong)
+                for name in ("total", "free", "page", "page_free", "virtual", "virtual_free", "more")
+            ),
         )
 
     status = Status()
@@ -72,8 +91,7 @@ def examine_kills() -> None:
     fact("host.oomkill", fields("/proc/vmstat").get("oom_kill"))
     kills = []
     for folder in cgroups("memory"):
-        for file in ("memory.events", "memory.oom_control"):
-            kills.append(fields(f"{folder}/{file}").get("oom_kill"))
+        kills += [fields(f"{folder}/{file}").get("oom_kill") for file in ("memory.events", "memory.oom_control")]
     known = [count for count in kills if count is not None]
     fact("cgroup.oomkill", max(known) if known else None)
 
@@ -120,7 +138,7 @@ def examine_log() -> None:
     if text is None:
         return
     for name in ("xid", "sxid"):
-        numbers: "dict[str, int]" = {}
+        numbers: dict[str, int] = {}
         for found in re.finditer(SETTINGS[name], text):
             fact(f"{name}.number", int(found["number"]))
             numbers[found["number"]] = numbers.get(found["number"], 0) + 1

@@ -153,7 +153,7 @@ def main() -> None:
     gpu = examine_devices(jax)
     cpu = (attempt(lambda: jax.devices("cpu")) or [None])[0]
     if cpu is not None:
-        trial("jax.cpu", lambda: (convolve(jax, cpu), recur(jax, cpu)))
+        trial("jax.cpu", lambda: convolve(jax, cpu), lambda: recur(jax, cpu))
     if gpu is None:
         return
     if not trial("jax.kernel", lambda: add(jax, gpu)):

@@ -25,7 +25,22 @@ if TYPE_CHECKING:
         stem_of,
         version_of,
     )
-    from .prelude import OS, SETTINGS, at, attempt, exists, fact, facts, folders, listing, read, record, run, shown, unique
+    from .prelude import (
+        OS,
+        SETTINGS,
+        at,
+        attempt,
+        exists,
+        fact,
+        facts,
+        folders,
+        listing,
+        read,
+        record,
+        run,
+        shown,
+        unique,
+    )
 
 
 def places() -> "list[tuple[str, str]]":
@@ -40,10 +55,12 @@ def places() -> "list[tuple[str, str]]":
             out += [("conda", os.path.join(prefix, part)) for part in ("lib", os.path.join("Library", "bin"), "bin")]
     if OS == "windows":
         out += [("PATH", folder) for folder in folders("PATH")]
-        system = os.path.join(os.environ.get("SystemRoot", "C:\\Windows"), "System32")
+        system = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
         out.append(("system", system))
     else:
-        out += [("system", folder) for folder in unique(os.path.dirname(p) for ps in Loader().cache.values() for p in ps)]
+        out += [
+            ("system", folder) for folder in unique(os.path.dirname(p) for ps in Loader().cache.values() for p in ps)
+        ]
         out += [("system", folder) for folder in [*Loader().defaults, *SETTINGS["system_folders"]]]
     roots = [os.environ.get(name) for name in SETTINGS["toolkit_variables"]]
     roots += [shown(path) for pattern in SETTINGS["toolkit_folders"] for path in sorted(glob.glob(at(pattern)))]
@@ -58,14 +75,14 @@ def wheel_versions() -> "dict[str, tuple[str, str]]":
 
     Two distributions may list the same file (-cu11 beside -cu12): the one whose size is the file's put it there.
     """
-    out: "dict[str, tuple[str, str]]" = {}
+    out: dict[str, tuple[str, str]] = {}
     for folder in packages():
         for info in listing(folder):
             named = re.fullmatch(r"(.+)-([^-]+)\.dist-info", info)
             if not named or not re.match(SETTINGS["wheel_names"], named[1], re.IGNORECASE):
                 continue
             for line in (read(os.path.join(folder, info, "RECORD"), 1 << 24) or "").splitlines():
-                name, _, size = (line.rsplit(",", 2) + ["", ""])[:3]
+                name, _, size = [*line.rsplit(",", 2), "", ""][:3]
                 if family_of(os.path.basename(name)):
                     path = os.path.join(folder, *name.split("/"))
                     if attempt(os.path.getsize, path) == attempt(int, size) or path not in out:
@@ -104,15 +121,15 @@ class Copy:
 
 
 def inventory() -> "list[Copy]":
-    """Every copy, in the order of the places; a file of several names is listed under each name that is not just a link in its folder."""
+    """Every copy, in the order of the places; a file of several names is listed under each."""
     owners = attempt(wheel_versions) or {}
-    seen: "set[tuple[str, str]]" = set()
+    seen: set[str] = set()
     out = []
     for kind, folder in places():
         for path in folder_libraries(folder):
-            if family_of(os.path.basename(path)) is None or (path, "") in seen:
+            if family_of(os.path.basename(path)) is None or path in seen:
                 continue
-            seen.add((path, ""))
+            seen.add(path)
             copy = Copy(path, kind, owners)
             if not copy.library.script and not copy.alien:
                 out.append(copy)
@@ -167,8 +184,8 @@ def first_cudnn(copies: "list[Copy]", mapped: "dict[str, str]", loader: "Loader"
 
 def examine_search(copies: "list[Copy]", loader: "Loader") -> "dict[str, str]":
     """What the frameworks' own binaries find: name -> file."""
-    mapped: "dict[str, str]" = {}
-    unresolved: "set[str]" = set()
+    mapped: dict[str, str] = {}
+    unresolved: set[str] = set()
     for name, (binaries, preloads) in frameworks().items():
         fact("library.framework", name)
         preloaded = {os.path.basename(path): path for folder in preloads for path in folder_libraries(folder)}
@@ -260,7 +277,7 @@ def main() -> None:
     facts("cuda.libraries.major", sorted({major_of(copy)[:2] for copy in versioned if major_of(copy)}))
     for copy in copies:
         if copy.stem in ("cuda", "nvcuda"):
-            record("libcuda", path=copy.path, kind=copy.kind_of_libcuda, release=copy.release or None)
+            record("libcuda", path=copy.path, sort=copy.kind_of_libcuda, release=copy.release or None)
             fact("libcuda.kinds", copy.kind_of_libcuda)
     mapped = examine_search(copies, loader) if OS == "linux" else {}
     examine_shadows(copies, mapped)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         SETTINGS,
         attempt,
         fact,
-        facts,
         folders,
         message,
         read,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         shown,
         unique,
     )
+
 
 def mapped() -> "list[str]":
     """The files of shared libraries that this process has mapped, in order."""
@@ -58,7 +58,7 @@ class _Object(ctypes.Structure):
 
 def iterated() -> "list[str]":
     """The same from the loader itself, where there is no /proc."""
-    names: "list[str]" = []
+    names: list[str] = []
 
     def note(entry: "Any", _size: int, _data: "Any") -> int:
         names.append(os.fsdecode(entry.contents.name or b""))
@@ -91,12 +91,17 @@ def origin_of(path: str) -> str:
 def opened(path: str, of: str, everywhere: bool = False) -> "Any":
     """The library, opened; None and a reading where the loader refuses."""
     try:
-        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL if everywhere else ctypes.DEFAULT_MODE)
+        return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL if everywhere else ctypes.DEFAULT_MODE)
     except OSError as error:
         message(error, of)
-        fact("loader.failed", path)
+        fact("loader.failed", refused_of(error) or path)
         return None
-    return library
+
+
+def refused_of(error: OSError) -> "str | None":
+    """The library that the loader's message begins with: the one it could not open, which another may have asked for."""
+    name = str(error).partition(":")[0]
+    return name if stem_of(os.path.basename(name)) else None
 
 
 def code_name(library: str, number: int) -> str:
@@ -177,7 +182,10 @@ def cudnn_names(folders_of_framework: "list[str]") -> "list[str]":
     versioned = [path for path in mine if OS == "windows" or re.search(r"\.so\.\d+$", path)]
     loader = Loader()
     plain = [name for name in SETTINGS["cudnn_names"] if OS != "linux" or loader.plain(name)]
-    return sorted(versioned, key=lambda path: [int(d) for d in re.findall(r"\d+", os.path.basename(path))], reverse=True) + plain
+    versioned.sort(
+        key=lambda path: [int(digits) for digits in re.findall(r"\d+", os.path.basename(path))], reverse=True
+    )
+    return versioned + plain
 
 
 def load_cudnn(name: str, binaries: "list[str]", preloads: "list[str]") -> "str | None":
@@ -186,36 +194,30 @@ def load_cudnn(name: str, binaries: "list[str]", preloads: "list[str]") -> "str 
     A framework that links cuDNN is opened by its entry libraries, with its packages' libraries opened first where that
     fails. One that opens cuDNN by name is imitated by opening the file which its RUNPATH leads to.
     """
-    entries = [path for path in binaries if os.path.basename(path) in SETTINGS["entries"]]
-    loader = Loader()
-    failed = None
+    wanted = SETTINGS["frameworks"].get(name, {}).get("entries", [])
+    entries = [path for path in binaries if os.path.basename(path) in wanted]
+    ahead = [path for folder in preloads for path in folder_libraries(folder)]
+    parts = {stem for stems in SETTINGS["cudnn_parts"].values() for stem in stems}  # these are left to cuDNN itself
+    ahead = [path for path in ahead if stem_of(os.path.basename(path)) not in parts]
     for entry in entries:
         step(f"{name}: open {os.path.basename(entry)}")
-        try:
-            ctypes.CDLL(entry, mode=ctypes.RTLD_GLOBAL)
-        except OSError as error:
-            failed = error
-            for path in (path for folder in preloads for path in folder_libraries(folder)):
+        if attempt(ctypes.CDLL, entry, mode=ctypes.RTLD_GLOBAL) is None:
+            for path in ahead:
                 attempt(ctypes.CDLL, path)
-            try:
-                ctypes.CDLL(entry, mode=ctypes.RTLD_GLOBAL)
-                failed = None
-            except OSError as again:
-                failed = again
-    if failed is not None:
-        message(failed, name)
-        fact("loader.failed", str(failed).partition(":")[0])
+            opened(entry, name, everywhere=True)
     mains = [path for path in mapped() if stem_of(os.path.basename(path)) == "cudnn"]
     if mains:
         return mains[0]
-    ways = unique(folder for binary in binaries for folder in expand(elf(binary).rpath + elf(binary).runpath, binary))
-    for candidate in cudnn_names(ways + preloads):
+    loader = Loader()
+    rpath = unique(folder for binary in binaries for folder in expand(elf(binary).rpath, binary))
+    runpath = unique(folder for binary in binaries for folder in expand(elf(binary).runpath, binary))
+    for candidate in cudnn_names(rpath + runpath + preloads):
         base = os.path.basename(candidate)
-        path = loader.find(base, [], ways) if OS == "linux" else candidate
+        path = (loader.find(base, rpath, runpath) if OS == "linux" else None) or candidate
         step(f"{name}: open {base}")
-        if opened(path or candidate, name):
+        if opened(path, name):
             mains = [path for path in mapped() if stem_of(os.path.basename(path)) == "cudnn"]
-            return mains[0] if mains else path or candidate
+            return (mains or [path])[0]
     return None
 
 
@@ -236,7 +238,8 @@ def ask_cudnn(main: str) -> None:
         part = os.path.basename(main).replace("cudnn", stem, 1)
         if OS == "linux":
             part = re.sub(r"(\.so\.\d+).*", r"\1", part)
-            path = loader.find(part, expand(elf(main).rpath, main), expand(elf(main).runpath, main)) or part
+            found = loader.find(part, expand(elf(main).rpath, main), expand(elf(main).runpath, main))
+            path = found or part
         else:
             path = os.path.join(os.path.dirname(main), part)
         step(f"open {part}")
@@ -314,10 +317,10 @@ def main() -> None:
         for folder in [shown(path) for top in packages() for path in globbed(top, SETTINGS["wheel_folders"])]:
             attempt(os.add_dll_directory, folder)  # type: ignore[attr-defined,unused-ignore]
     for name, (binaries, preloads) in ways.items():
-        apart("loader", name, lambda name=name, binaries=binaries, preloads=preloads: examine_cudnn(name, binaries, preloads))  # type: ignore[misc]
+        apart("loader", name, examine_cudnn, name, binaries, preloads)
     if not ways:
         wheels = [path for top in packages() for path in globbed(top, SETTINGS["cudnn_folders"])]
-        apart("loader", "plain", lambda: examine_cudnn("plain", [], wheels))
+        apart("loader", "plain", examine_cudnn, "plain", [], wheels)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class Gpu:
     def __init__(self, nvml: "Any", handle: "Any") -> None:
         self.nvml, self.handle = nvml, handle
         self.lost = False
-        self.refused: "set[str]" = set()
+        self.refused: set[str] = set()
 
     def ask(self, name: str, *arguments: "Any") -> "Any":
         """What NVML function ``name`` answers, None where this driver or GPU does not have it."""
@@ -77,7 +77,7 @@ def owner(pid: int) -> "tuple[str | None, str | None]":
 
 def examine_processes(gpu: Gpu, index: int, used: "int | None") -> "list[dict[str, Any]]":
     """Who holds memory of the GPU: pid, user, program, bytes."""
-    out: "dict[int, dict[str, Any]]" = {}
+    out: dict[int, dict[str, Any]] = {}
     known = False
     for kind in ("Compute", "Graphics", "MPSCompute"):
         listed = None
@@ -86,7 +86,13 @@ def examine_processes(gpu: Gpu, index: int, used: "int | None") -> "list[dict[st
         for process in listed or []:
             user, name = owner(process.pid)
             name = name or (text(attempt(gpu.nvml.nvmlSystemGetProcessName, process.pid)) if OS != "linux" else None)
-            out[process.pid] = {"pid": process.pid, "user": user, "name": name, "memory": process.usedGpuMemory, "kind": kind.lower()}
+            out[process.pid] = {
+                "pid": process.pid,
+                "user": user,
+                "name": name,
+                "memory": process.usedGpuMemory,
+                "kind": kind.lower(),
+            }
         known = known or (listed is not None and kind == "Compute")
     out.pop(os.getpid(), None)
     if known:
@@ -96,7 +102,7 @@ def examine_processes(gpu: Gpu, index: int, used: "int | None") -> "list[dict[st
             fact("memory.other", sum(sizes))
             fact("gpu.memory.unattributed", max(0, used - sum(sizes)) if used is not None else None)
     for process in out.values():
-        fact("gpu.holder", "pid {pid} {name} of {user}".format(**{k: v if v is not None else "?" for k, v in process.items()}))
+        fact("gpu.holder", "pid {} {} of {}".format(*(process[key] or "?" for key in ("pid", "name", "user"))))
     return list(out.values())
 
 
@@ -120,7 +126,7 @@ def examine_errors(gpu: Gpu) -> "dict[str, Any]":
     mode = gpu.ask("nvmlDeviceGetEccMode") or (None, None)
     fact("gpu.ecc", switched(mode[0]))
     fact("gpu.ecc.pending", switched(mode[1]))
-    found: "dict[str, Any]" = {"ecc": switched(mode[0])}
+    found: dict[str, Any] = {"ecc": switched(mode[0])}
     for kind, error in (("corrected", 0), ("uncorrected", 1)):
         for span, counter in (("", 0), (".lifetime", 1)):
             count = gpu.ask("nvmlDeviceGetTotalEccErrors", error, counter) if mode[0] else None
@@ -151,12 +157,13 @@ def field(gpu: Gpu, name: str) -> "int | None":
     values = gpu.ask("nvmlDeviceGetFieldValues", [identity]) if identity is not None else None
     if not values or values[0].nvmlReturn:
         return None
-    return int(values[0].value.uiVal if values[0].valueType == gpu.nvml.NVML_VALUE_TYPE_UNSIGNED_INT else values[0].value.ullVal)
+    small = values[0].valueType == gpu.nvml.NVML_VALUE_TYPE_UNSIGNED_INT
+    return int(values[0].value.uiVal if small else values[0].value.ullVal)
 
 
 def examine_links(gpu: Gpu) -> "dict[str, Any]":
     """PCIe link width and generation against what the GPU could have; NVLink; NVSwitch fabric."""
-    found: "dict[str, Any]" = {}
+    found: dict[str, Any] = {}
     for name, function in (
         ("gpu.pcie.width", "nvmlDeviceGetCurrPcieLinkWidth"),
         ("gpu.pcie.width.max", "nvmlDeviceGetMaxPcieLinkWidth"),
@@ -179,7 +186,9 @@ def examine_links(gpu: Gpu) -> "dict[str, Any]":
     if up:
         fact("nvlink.up", up)
         fact("nvlink.down", len(states) - up)
-        counters = [gpu.ask("nvmlDeviceGetNvLinkErrorCounter", link, kind) for link in range(len(states)) for kind in range(3)]
+        counters = [
+            gpu.ask("nvmlDeviceGetNvLinkErrorCounter", link, kind) for link in range(len(states)) for kind in range(3)
+        ]
         known = [count for count in counters if count is not None]
         fact("nvlink.errors", sum(known) if known else None)
     found["nvlink"] = states or None
@@ -193,16 +202,19 @@ def examine_links(gpu: Gpu) -> "dict[str, Any]":
 
 def examine_state(gpu: Gpu) -> "dict[str, Any]":
     """Temperature, power, clocks and what holds them down; utilisation."""
-    found: "dict[str, Any]" = {
+    found: dict[str, Any] = {
         "temperature": gpu.ask("nvmlDeviceGetTemperature", 0),
         "temperature_slowdown": gpu.ask("nvmlDeviceGetTemperatureThreshold", 1),
         "temperature_shutdown": gpu.ask("nvmlDeviceGetTemperatureThreshold", 0),
     }
     for name in ("temperature", "temperature_slowdown", "temperature_shutdown"):
         fact("gpu." + name.replace("_", "."), found[name])
-    power = {name: gpu.ask(function) for name, function in (("power", "nvmlDeviceGetPowerUsage"), ("limit", "nvmlDeviceGetEnforcedPowerLimit"))}
-    fact("gpu.power", power["power"] / 1000 if power["power"] is not None else None)
-    fact("gpu.power.limit", power["limit"] / 1000 if power["limit"] is not None else None)
+    for name, function in (
+        ("power", "nvmlDeviceGetPowerUsage"),
+        ("power.limit", "nvmlDeviceGetEnforcedPowerLimit"),
+    ):
+        milliwatts = gpu.ask(function)
+        fact("gpu." + name, milliwatts / 1000 if milliwatts is not None else None)
     for name, kind in (("graphics", 0), ("sm", 1), ("memory", 2)):
         found["clock_" + name] = gpu.ask("nvmlDeviceGetClockInfo", kind)
         found[f"clock_{name}_max"] = gpu.ask("nvmlDeviceGetMaxClockInfo", kind)
@@ -245,11 +257,18 @@ def examine_modes(gpu: Gpu) -> "dict[str, Any]":
                     continue
                 part = Gpu(gpu.nvml, handle)
                 memory = part.ask("nvmlDeviceGetMemoryInfo")
-                instances.append({"uuid": text(part.ask("nvmlDeviceGetUUID")), "name": text(part.ask("nvmlDeviceGetName"))})
+                instances.append(
+                    {"uuid": text(part.ask("nvmlDeviceGetUUID")), "name": text(part.ask("nvmlDeviceGetName"))}
+                )
                 instances[-1]["memory_free"] = getattr(memory, "free", None)
                 fact("gpu.mig.uuid", instances[-1]["uuid"])
             fact("gpu.mig.instances", len(instances))
-    return {"mode": mode, "persistence": persistence, "mig": switched(mig[0]) if mig else None, "instances": instances or None}
+    return {
+        "mode": mode,
+        "persistence": persistence,
+        "mig": switched(mig[0]) if mig else None,
+        "instances": instances or None,
+    }
 
 
 def examine(nvml: "Any", index: int) -> "Any":
@@ -271,7 +290,7 @@ def examine(nvml: "Any", index: int) -> "Any":
     fact("gpu.cc", "{}.{}".format(*capability) if capability else None)
     pci = gpu.ask("nvmlDeviceGetPciInfo")
     memory, used = examine_memory(gpu)
-    entry: "dict[str, Any]" = {"index": index, "name": name, "uuid": uuid, "cc": capability, "memory": memory}
+    entry: dict[str, Any] = {"index": index, "name": name, "uuid": uuid, "cc": capability, "memory": memory}
     entry["bus"] = text(getattr(pci, "busId", None))
     entry["minor"] = gpu.ask("nvmlDeviceGetMinorNumber")
     entry["vbios"] = text(gpu.ask("nvmlDeviceGetVbiosVersion"))
@@ -287,11 +306,8 @@ def examine(nvml: "Any", index: int) -> "Any":
 
 def examine_peers(nvml: "Any", handles: "list[Any]") -> None:
     """Whether each GPU reads each other's memory directly."""
-    known = []
-    for one in handles[:_MOST_PAIRS]:
-        for other in handles[:_MOST_PAIRS]:
-            if one is not other:
-                known.append(attempt(nvml.nvmlDeviceGetP2PStatus, one, other, 0))
+    few = handles[:_MOST_PAIRS]
+    known = [attempt(nvml.nvmlDeviceGetP2PStatus, one, other, 0) for one in few for other in few if one is not other]
     answers = [status for status in known if status is not None]
     if answers:
         fact("gpu.p2p", all(status == 0 for status in answers))

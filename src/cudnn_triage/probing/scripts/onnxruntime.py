@@ -51,12 +51,16 @@ def described(name: str, shape: "tuple[int, ...]") -> bytes:
     return block(1, name) + block(2, block(1, whole(1, _FLOAT) + block(2, sizes)))
 
 
-def model(operator: str, given: "list[tuple[str, tuple[int, ...]]]", out: "tuple[int, ...]", attributes: bytes = b"") -> bytes:
+def model(
+    operator: str, given: "list[tuple[str, tuple[int, ...]]]", out: "tuple[int, ...]", attributes: bytes = b""
+) -> bytes:
     """A model of one node; its first input is fed, the others are constants of 1/8."""
     names = [name for name, _ in given]
-    node = b"".join(block(1, name) for name in names) + block(2, "out") + block(3, "node") + block(4, operator) + attributes
+    inputs = b"".join(block(1, name) for name in names)
+    node = inputs + block(2, "out") + block(3, "node") + block(4, operator) + attributes
     constants = b"".join(block(5, tensor(name, shape, 0.125)) for name, shape in given[1:])
-    graph = block(1, node) + block(2, "graph") + constants + block(11, described(*given[0])) + block(12, described("out", out))
+    ends = block(11, described(*given[0])) + block(12, described("out", out))
+    graph = block(1, node) + block(2, "graph") + constants + ends
     return whole(1, 7) + block(7, graph) + block(8, whole(2, 11))  # IR version 7, opset 11
 
 
@@ -67,7 +71,10 @@ def models() -> "dict[str, tuple[bytes, tuple[int, ...]]]":
         "kernel": (model("Add", [("x", (64,)), ("y", (64,))], (64,)), (64,)),
         "matmul": (model("MatMul", [("x", (32, 32)), ("y", (32, 32))], (32, 32)), (32, 32)),
         "conv": (model("Conv", [("x", (1, 3, 16, 16)), ("w", (8, 3, 3, 3))], (1, 8, 14, 14)), (1, 3, 16, 16)),
-        "rnn": (model("LSTM", [("x", (4, 2, 8)), ("w", (1, 16, 8)), ("r", (1, 16, 4))], (4, 1, 2, 4), hidden), (4, 2, 8)),
+        "rnn": (
+            model("LSTM", [("x", (4, 2, 8)), ("w", (1, 16, 8)), ("r", (1, 16, 4))], (4, 1, 2, 4), hidden),
+            (4, 2, 8),
+        ),
     }
 
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
-    from .prelude import SETTINGS, attempt, each, fact, facts, read, record, run
+    from .prelude import SETTINGS, attempt, each, fact, facts, record, run
 
 _VERSION = re.compile(
     r"v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)(?:[-_.]?(?P<pre>alpha|beta|preview|pre|a|b|c|rc)[-_.]?(?P<pren>\d*))?"
@@ -35,7 +35,8 @@ class Release:
             raise ValueError(f"not a version: {text}")
         self.numbers = tuple(int(part) for part in found["release"].split("."))
         self.epoch = int(found["epoch"] or 0)
-        self.pre = (_PRE.get(found["pre"].lower(), found["pre"].lower()), int(found["pren"] or 0)) if found["pre"] else None
+        pre = (found["pre"] or "").lower()
+        self.pre = (_PRE.get(pre, pre), int(found["pren"] or 0)) if pre else None
         self.post = int(found["post1"] or found["post2"] or 0) if found["post"] else None
         self.dev = int(found["devn"] or 0) if found["dev"] else None
         self.local = tuple(re.split(r"[-_.]", found["local"].lower())) if found["local"] else ()
@@ -51,7 +52,7 @@ class Release:
     @property
     def public(self) -> "tuple[Any, ...]":
         """What orders versions when the local part is left out."""
-        pre: "tuple[Any, ...]" = ("z",) if self.pre is None else self.pre
+        pre: tuple[Any, ...] = ("z",) if self.pre is None else self.pre
         if self.pre is None and self.post is None and self.dev is not None:
             pre = ("",)
         return *self.base, pre, -1 if self.post is None else self.post, _LAST if self.dev is None else self.dev
@@ -87,7 +88,11 @@ def accepts(clause: str, version: str) -> bool:
         return same if operator == "==" else not same
     if operator == "~=":
         head = want.numbers[:-1]
-        return have.public >= want.public and have.epoch == want.epoch and (have.numbers + (0,) * len(head))[: len(head)] == head
+        return (
+            have.public >= want.public
+            and have.epoch == want.epoch
+            and (have.numbers + (0,) * len(head))[: len(head)] == head
+        )
     if operator == ">=":
         return have.public >= want.public
     if operator == "<=":
@@ -165,9 +170,9 @@ def _single(tokens: "list[str]", values: "dict[str, str]") -> bool:
     if operator in ("in", "not in"):
         return (left in right) == (operator == "in")
     if "version" in token or token == "platform_release":
-        held = satisfies(operator + right, left)
-        if held is not None:
-            return held
+        by_version = satisfies(operator + right, left)
+        if by_version is not None:
+            return by_version
     return {"==": left == right, "!=": left != right, "<": left < right, ">": left > right}.get(operator, False)
 
 
@@ -214,7 +219,7 @@ class Installed:
     def files(self) -> "Iterator[tuple[str, str, str]]":
         """Path, hash and size of the code files that it lists."""
         for line in (attempt(self.found.read_text, "RECORD") or "").splitlines():
-            parts = (line.rsplit(",", 2) + ["", ""])[:3]
+            parts = [*line.rsplit(",", 2), "", ""][:3]
             path = parts[0].strip('"').replace("\\", "/")
             if re.search(r"\.(so(\.[\d.]+)?|py|pyd|dll|dylib)$", path) and not path.startswith(("..", "/")):
                 yield path, parts[1], parts[2]
@@ -222,7 +227,7 @@ class Installed:
 
 def installed() -> "tuple[list[Installed], list[str]]":
     """The distributions that imports find, first on the path first; names that are there twice."""
-    first: "dict[str, Installed]" = {}
+    first: dict[str, Installed] = {}
     twice = []
     for distribution in metadata.distributions():
         entry = attempt(Installed, distribution)
@@ -258,7 +263,7 @@ def examine_requirements(have: "list[Installed]") -> None:
 
 def examine_files(have: "list[Installed]") -> None:
     """Files that two packages list with different contents; files that are listed and missing or of another size."""
-    owner: "dict[str, tuple[Installed, str]]" = {}
+    owner: dict[str, tuple[Installed, str]] = {}
     doubled = set()
     missing = False
     for entry in have:
@@ -269,7 +274,8 @@ def examine_files(have: "list[Installed]") -> None:
             whole = os.path.join(entry.place, path)
             other, known = owner.setdefault(os.path.normcase(whole), (entry, digest))
             if other is not entry and known != digest:
-                doubled.add((other.name, entry.name, "/".join(path.split("/")[:2]) if path.startswith("nvidia/") else path.split("/")[0]))
+                top = path.split("/")[: 2 if path.startswith("nvidia/") else 1]
+                doubled.add((other.name, entry.name, ".".join(top)))
             try:
                 real = os.path.getsize(whole)
             except OSError:
@@ -283,10 +289,10 @@ def examine_files(have: "list[Installed]") -> None:
             record("missing files", package=entry.name, count=len(lost), first=lost[:5])
         missing = missing or bool(lost)
     fact("packages.files", "missing" if missing else "complete")
-    for one, other, top in sorted(doubled):
-        fact("packages.doubled.import", top.replace("/", "."))
-        fact("packages.conflict", f"{one} beside {other}")
-        record("doubled", packages=[one, other], files=top)
+    for one, two, package in sorted(doubled):
+        fact("packages.doubled.import", package)
+        fact("packages.conflict", f"{one} beside {two}")
+        record("doubled", packages=[one, two], files=package)
     fact("packages.doubled", bool(doubled))
     fact("packages.conflicting", bool(doubled) or bool(examine_alternatives(have)))
 

@@ -213,7 +213,7 @@ def cgroups(controller: str) -> list[str]:
     """The folders of this process's control group for ``controller`` and of the groups above it, innermost first."""
     out: list[str] = []
     for line in (read("/proc/self/cgroup") or "").splitlines():
-        _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
         if controllers == "" or controller in controllers.split(","):
             base = "/sys/fs/cgroup" + ("/" + controller if controllers else "")
             parts = [part for part in group.split("/") if part and part != ".."]

@@ -98,8 +98,9 @@ def step(tf: "Any", device: str) -> None:
         size = raw.CudnnRNNParamsSize(num_layers=1, num_units=8, input_size=8, T=tf.float32, S=tf.int32)
         weights = tf.Variable(tf.ones([int(size.numpy()[0])]) / 64.0)
         zero = tf.zeros([1, 2, 8])
-        output = raw.CudnnRNNV2(input=tf.ones([4, 2, 8]), input_h=zero, input_c=zero, params=weights, is_training=True)[0]
-        loss = tf.reduce_mean(output**2)
+        image = tf.ones([4, 2, 8])
+        out = raw.CudnnRNNV2(input=image, input_h=zero, input_c=zero, params=weights, is_training=True)
+        loss = tf.reduce_mean(out[0] ** 2)
     if not bool(tf.reduce_all(tf.math.is_finite(tape.gradient(loss, weights))).numpy()):
         raise ArithmeticError("the gradient of an LSTM is not finite")
 
@@ -120,17 +121,21 @@ def main() -> None:
         heard("tensorflow.gpu")
         return
     gpus = examine_devices(tf, archs)
-    trial("tensorflow.cpu", lambda: (convolve(tf, "/CPU:0"), recur(tf, "/CPU:0")))
+    trial("tensorflow.cpu", lambda: convolve(tf, "/CPU:0"), lambda: recur(tf, "/CPU:0"))
     if not gpus:
         return
     device = "/GPU:0"
     if not trial("tensorflow.kernel", lambda: add(tf, device)):
         fact("tensorflow.fault", "cuda")
         return
-    plain = [trial("tensorflow.matmul", lambda: multiply(tf, device)), trial("tensorflow.rnn.plain", lambda: recur(tf, device))]
+    plain = [
+        trial("tensorflow.matmul", lambda: multiply(tf, device)),
+        trial("tensorflow.rnn.plain", lambda: recur(tf, device)),
+    ]
     cudnn = [trial("tensorflow.conv", lambda: convolve(tf, device)), trial("tensorflow.rnn", lambda: step(tf, device))]
     if cudnn[0]:
-        fact("tensorflow.cudnn.accepted", True)  # TensorFlow refuses another release than it accepts when it first uses cuDNN
+        # TensorFlow refuses a release that it does not accept when it first uses cuDNN
+        fact("tensorflow.cudnn.accepted", True)
     tell_fault("tensorflow", plain, cudnn)
 
 

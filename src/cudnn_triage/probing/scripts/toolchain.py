@@ -38,7 +38,8 @@ def homes() -> "list[str]":
         out += [os.path.dirname(os.path.dirname(path)) for path in (nvcc, os.path.realpath(nvcc))]
     out += [shown(path) for pattern in SETTINGS["toolkit_folders"] for path in sorted(glob.glob(at(pattern)))]
     out += [os.environ.get("CONDA_PREFIX", ""), sys.prefix]
-    out += [found for folder in sys.path for found in sorted(glob.glob(os.path.join(glob.escape(folder), "nvidia", "cu[0-9]*")))]
+    wheels = (sorted(glob.glob(os.path.join(glob.escape(folder), "nvidia", "cu[0-9]*"))) for folder in sys.path)
+    out += [path for found in wheels for path in found]
     return unique(os.path.normpath(path) for path in out if path and os.path.isdir(at(path)))
 
 
@@ -56,7 +57,8 @@ def build_home() -> "str | None":
 
 def header_version(folder: str, file: str, names: "list[str]") -> "tuple[int, ...] | None":
     """The numbers behind #define NAME in a header."""
-    for path in (os.path.join(folder, "include", file), *sorted(glob.glob(at(os.path.join(folder, "targets", "*", "include", file))))):
+    nested = sorted(glob.glob(at(os.path.join(folder, "targets", "*", "include", file))))
+    for path in (os.path.join(folder, "include", file), *nested):
         text = read(path)
         if text is None:
             continue
@@ -75,7 +77,8 @@ def root_of(nvcc: str) -> str:
 
 def examine_headers(home: "str | None", root: "str | None") -> None:
     """CUDA and cuDNN headers in the toolkit that a build takes, and in the system's include folder."""
-    prefixes = unique(filter(None, [home, root and shown(root), os.environ.get("CUDNN_PATH"), os.environ.get("CONDA_PREFIX"), "/usr", "/usr/local"]))
+    named = [os.environ.get(name) for name in ("CUDNN_PATH", "CONDA_PREFIX")]
+    prefixes = unique(filter(None, [home, root and shown(root), *named, "/usr", "/usr/local"]))
     cuda = cudnn = None
     for prefix in prefixes:
         cuda = cuda or header_version(prefix, "cuda.h", ["CUDA_VERSION"])
@@ -128,7 +131,10 @@ def examine_nvcc(home: "str | None", nvcc: "str | None", root: "str | None") -> 
         fact("toolkit.cc.max", f"{max(archs) // 10}.{max(archs) % 10}")
     libdevice = [os.path.join(root, "nvvm", "libdevice"), at("/usr/lib/nvidia-cuda-toolkit/libdevice")]
     fact("toolkit.libdevice", any(glob.glob(os.path.join(folder, "libdevice*.bc")) for folder in libdevice))
-    fact("toolkit.complete", all(os.path.exists(os.path.join(root, *part.split("/"))) for part in SETTINGS["toolkit_needs"]))
+    fact(
+        "toolkit.complete",
+        all(os.path.exists(os.path.join(root, *part.split("/"))) for part in SETTINGS["toolkit_needs"]),
+    )
     if release:
         examine_acceptance(nvcc)
 
@@ -145,7 +151,9 @@ def examine_acceptance(nvcc: str) -> None:
 
 def examine_compiler() -> None:
     """The host compiler that a build takes: CXX or CUDAHOSTCXX, else c++, g++, clang++, cl."""
-    asked = [os.environ[name].split()[0] for name in ("CXX", "CUDAHOSTCXX", "NVCC_CCBIN") if os.environ.get(name, "").strip()]
+    asked = [
+        os.environ[name].split()[0] for name in ("CXX", "CUDAHOSTCXX", "NVCC_CCBIN") if os.environ.get(name, "").strip()
+    ]
     present = False
     for name in unique([*asked, *SETTINGS["compilers"]]):
         path = name if os.path.isfile(name) else program(name)

@@ -20,7 +20,14 @@ def examine_build(torch: "Any") -> "list[str]":
     archs = list(attempt(torch.cuda.get_arch_list) or [])
     flags = attempt(torch._C._cuda_getArchFlags) if cuda else None
     archs = archs or (flags.split() if flags else [])
-    record("torch", version=str(torch.__version__), cuda=cuda, hip=hip, archs=archs, git=getattr(torch.version, "git_version", None))
+    record(
+        "torch",
+        version=str(torch.__version__),
+        cuda=cuda,
+        hip=hip,
+        archs=archs,
+        git=getattr(torch.version, "git_version", None),
+    )
     nccl = attempt(torch.cuda.nccl.version) if cuda else None
     if nccl:
         fact("nccl.version", ".".join(map(str, nccl)) if isinstance(nccl, tuple) else None)
@@ -147,7 +154,7 @@ def main() -> None:
         message(error, "torch.cudnn")
     available = examine_devices(torch, archs)
     torch.manual_seed(0)
-    trial("torch.cpu", lambda: (convolve(torch, "cpu"), step(torch, "cpu")))
+    trial("torch.cpu", lambda: convolve(torch, "cpu"), lambda: step(torch, "cpu"))
     if available:
         examine_gpu(torch)
 

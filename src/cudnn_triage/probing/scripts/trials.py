@@ -60,7 +60,7 @@ def imported(name: str, shown_as: str = "") -> "Any":
         return None
     fact(key + ".installed", True)
     if found.origin is None and not getattr(found.loader, "path", None):
-        fact(key + ".place", (list(found.submodule_search_locations or []) + [""])[0])
+        facts(key + ".place", list(found.submodule_search_locations or [])[:1])
     else:
         fact(key + ".place", os.path.dirname(found.origin or ""))
     stage(f"import {name}")
@@ -77,11 +77,12 @@ def imported(name: str, shown_as: str = "") -> "Any":
     return module
 
 
-def trial(name: str, work: "Callable[[], Any]") -> bool:
-    """Whether ``work`` succeeds: fact ``name`` = ok or failed, with the error's text where it fails."""
+def trial(name: str, *works: "Callable[[], None]") -> bool:
+    """Whether all ``works`` succeed: fact ``name`` = ok or failed, with the error's text where it fails."""
     stage(name)
     try:
-        work()
+        for work in works:
+            work()
     except BaseException as error:
         heard(name)
         failed(error, name)
