@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from .cleaning import clean
-from .evidence import Case, collect_facts, silence_catch_alls, structure_facts, weigh
+from .evidence import Case, collect_facts, matched, silence_catch_alls, structure_facts, weigh
 from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .grammar import parse
@@ -64,7 +64,7 @@ class Triager:
         readings: Iterable[Fact],
         assume_local: bool,
     ) -> Case:
-        met = frozenset(occurrence.rule for occurrence in occurrences)
+        met = matched(occurrences, self.knowledge)
         local = machine(readings, log, met.__contains__, self.knowledge, assume_local)
         facts = log.before(local.readings) if local.counts else log
         evidence, echoes = weigh(occurrences, lines, structure, facts, self.knowledge)

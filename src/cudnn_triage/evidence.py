@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +17,8 @@ from .structure import Failure, Role, Structure
 from .values import read, squeeze
 from .whereabouts import Machine
 
+_SITE = re.compile(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
+"""The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
@@ -147,6 +150,12 @@ def structure_facts(
 ) -> list[Fact]:
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
+    facts += [
+        Fact("python.site", found[1], "structure", lines[frame.index].number)
+        for raised in structure.raised
+        for frame in raised.frames
+        if (found := _SITE.match(frame.file))
+    ]
     failures = serious_failures(structure)
     if not failures:
         return facts
@@ -174,14 +183,19 @@ def has_field_word(text: str, knowledge: Knowledge) -> bool:
     return any(word in words for word in knowledge.field_words)
 
 
+def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
+    """The signatures that matched, and the causes that they point to whatever the facts are."""
+    met = {o.rule for o in occurrences}
+    return met | {
+        p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
+    }
+
+
 def weigh(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
 ) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
     """The evidence in these matches and facts, and which matches are only echoes of others."""
-    met = {o.rule for o in occurrences}
-    met |= {
-        p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
-    }
+    met = matched(occurrences, knowledge)
     failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
     failures = serious_failures(structure)
     explaining = explainers(failures[-1], occurrences, knowledge) if failures else set()

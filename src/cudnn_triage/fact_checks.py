@@ -24,6 +24,7 @@ STRUCTURE_FACTS = frozenset(
         "failure.first.explained",
         "failure.first.vocabulary",
         "log.ranks",
+        "python.site",
     }
 )
 """Facts that the structure of the log yields without a rule (docs/rules.md)."""

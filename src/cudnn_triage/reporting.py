@@ -165,9 +165,9 @@ def _evidence(hypothesis: Hypothesis, case: Case) -> tuple[EvidenceItem, ...]:
     )
 
 
-def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
+def _importance(item: Evidence) -> tuple[bool, bool, bool, int, int]:
     where = item.occurrence.first if item.occurrence else 1 << 30
-    return (not item.supports, item.standing == NOTICE, STRENGTHS.index(item.strength), where)
+    return (not item.supports, item.kind != "probe", item.standing == NOTICE, STRENGTHS.index(item.strength), where)
 
 
 def _condition(item: Evidence) -> EvidenceItem:

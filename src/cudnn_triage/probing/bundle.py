@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..knowledge.base import Knowledge
+from .readings import HEAD
 
 
 @cache
@@ -29,6 +30,10 @@ def _pynvml() -> str:
 
 def program(probe: str, knowledge: Knowledge) -> bytes:
     """The program that the interpreter under examination runs for ``probe``. Needs nothing but that interpreter."""
+    return "\n".join(_pieces(probe, knowledge)).encode()
+
+
+def _pieces(probe: str, knowledge: Knowledge) -> list[str]:
     entry = knowledge.probes[probe]
     given: dict[str, Any] = {
         "SETTINGS": {**knowledge.settings, **entry["settings"]},
@@ -36,13 +41,43 @@ def program(probe: str, knowledge: Knowledge) -> bytes:
         "CODES": {library: knowledge.codes(library) for library in entry["codes"]},
         "GPU_MEMORY": entry["gpu_memory"],
     }
-    parts = [text_of("scripts/prelude.py"), "import json as _json"]
-    parts += [f"{name} = _json.loads({json.dumps(value)!r})" for name, value in given.items()]
+    pieces = [text_of("scripts/prelude.py"), "import json as _json"]
+    pieces += [f"{name} = _json.loads({json.dumps(value)!r})" for name, value in given.items()]
     if "pynvml" in entry["needs"] and _pynvml():
-        parts += [
+        pieces += [
             "import sys as _sys, types as _types",
             "_sys.modules['pynvml'] = _types.ModuleType('pynvml')",
             f"exec(compile({_pynvml()!r}, 'pynvml.py', 'exec'), _sys.modules['pynvml'].__dict__)",
         ]
-    parts += [text_of(f"scripts/{name}.py") for name in (*entry["parts"], probe)]
-    return "\n".join(parts).encode()
+    return pieces + [text_of(f"scripts/{name}.py") for name in (*entry["parts"], probe)]
+
+
+def script(knowledge: Knowledge) -> str:
+    """All probes as one Python file that needs nothing but an interpreter, and prints what ``--facts`` reads."""
+    parts: dict[str, int] = {}
+    probes = []
+    for probe, entry in knowledge.probes.items():
+        pieces = [parts.setdefault(piece, len(parts)) for piece in _pieces(probe, knowledge)]
+        limits = {name: entry[name] for name in ("seconds", "memory", "touches_gpu")}
+        probes.append({"id": probe, "parts": pieces, **limits})
+    return "\n".join(
+        [
+            text_of("runner.py"),
+            text_of("portable.py"),
+            f"TOOL = {HEAD!r}",
+            f"SUPERVISOR = {_literal(text_of('supervisor.py'))}",
+            "PARTS = [",
+            *(f"{_literal(part)}," for part in parts),
+            "]",
+            f"PROBES = {probes!r}",
+            'if __name__ == "__main__":',
+            "    main(TOOL, SUPERVISOR, PARTS, PROBES)",
+            "",
+        ]
+    )
+
+
+def _literal(text: str) -> str:
+    """``text`` as a Python literal that stays readable."""
+    readable = "'''" not in text and not text.endswith(("'", "\\")) and "\r" not in text
+    return f"r'''{text}'''" if readable else repr(text)

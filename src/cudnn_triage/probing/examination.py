@@ -22,22 +22,15 @@ _UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not 
 
 
 class Examination:
-    """One look at a machine, by one interpreter. Tells what starts and ends; remembers every outcome."""
+    """One look at a machine, by one interpreter; remembers every outcome."""
 
-    def __init__(
-        self,
-        knowledge: Knowledge,
-        interpreter: Interpreter,
-        started: Started = lambda probe: None,
-        ended: Ended = lambda outcome: None,
-    ) -> None:
+    def __init__(self, knowledge: Knowledge, interpreter: Interpreter) -> None:
         self._knowledge = knowledge
         self._interpreter = interpreter
-        self._started, self._ended = started, ended
         self.outcomes: list[Outcome] = []
 
-    def run(self, probes: Sequence[str]) -> list[Outcome]:
-        """Run these probes; returns their outcomes in the order given. However this is left, no probe stays behind."""
+    def run(self, probes: Sequence[str], started: Started, ended: Ended) -> None:
+        """Run these probes, telling what starts and ends. However this is left, no probe stays behind."""
         waiting = list(probes)
         active: dict[str, Running] = {}
         done: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
@@ -48,17 +41,16 @@ class Examination:
                 for name in self._next(waiting, active, most):
                     waiting.remove(name)
                     active[name] = Running(self.order(name), text_of("supervisor.py"))
-                    self._started(name)
+                    started(name)
                     threading.Thread(target=_run, args=(name, active[name], done), daemon=True).start()
                 name, data = done.get()
                 del active[name]
                 found[name] = outcome(data)
-                self._ended(found[name])
+                ended(found[name])
         finally:
             for running in active.values():
                 running.stop("interrupted")
         self.outcomes += [found[name] for name in probes]
-        return [found[name] for name in probes]
 
     def _next(self, waiting: Iterable[str], active: Iterable[str], most: int) -> list[str]:
         """Which of the waiting probes may start beside the active ones."""

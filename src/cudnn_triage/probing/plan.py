@@ -37,7 +37,7 @@ class Planner:
         """
         if not machine.counts:
             return {}
-        where = self._cheapest(self._whereabouts(machine.scope, ran))
+        where = self.cheapest(self._whereabouts(machine.scope, ran))
         if where:
             return {probe: [] for probe in where}
         by_log = sorted(hypotheses, key=lambda h: -h.score)
@@ -51,7 +51,7 @@ class Planner:
                 items = confirm if hypothesis.status == "refuted" else [*confirm, *refute]
                 for probe in self.asked(items, machine.scope, ran):
                     wanted.setdefault(probe, []).append(hypothesis.cause)
-            cheapest = self._cheapest(wanted)
+            cheapest = self.cheapest(wanted)
             if cheapest:
                 return {probe: wanted[probe] for probe in cheapest}
         return {}
@@ -59,11 +59,6 @@ class Planner:
     def asked(self, items: Iterable[dict[str, Any]], scope: Readings, ran: Collection[str]) -> set[str]:
         """The probes not yet run that could make one of these conditions hold."""
         return {probe for item in items for probe in self._asked(item["when"], scope, ran)}
-
-    def next_of(self, cause: str, machine: Machine, ran: Collection[str]) -> list[str]:
-        """The probes to run next to tell whether a cause is there, whatever else is."""
-        rule = self.knowledge.causes[cause]
-        return self._cheapest(self.asked([*rule["confirm"], *rule["refute"]], machine.scope, ran))
 
     def _asked(self, tree: list[Any], scope: Readings, ran: Collection[str]) -> Iterator[str]:
         """The unrun probes that read what ``tree`` asks for, if it could become true by them."""
@@ -88,7 +83,7 @@ class Planner:
         for item in self.knowledge.elsewhere:
             asked = set(self._asked(item["when"], scope, ran))
             for name in fact_names(item["when"]):
-                readers = self._cheapest(self.readers(name))
+                readers = self.cheapest(self.readers(name))
                 out |= {probe for probe in readers if probe in asked}
         return out
 
@@ -112,7 +107,8 @@ class Planner:
             stem = stem.rpartition(".")[0]
         return stem or name
 
-    def _cheapest(self, probes: Iterable[str]) -> list[str]:
+    def cheapest(self, probes: Iterable[str]) -> list[str]:
+        """Those of ``probes`` that cost least."""
         probes = list(probes)
         least = min((self.knowledge.probes[probe]["cost"] for probe in probes), default=0)
         return [probe for probe in self.knowledge.probes if probe in probes and self._cost(probe) == least]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from ..report import ProbeItem, ProbeStatus
 from ..values import Value, read
 
 FORMAT, VERSION = "cudnn-triage readings", 1
+HEAD = {"format": FORMAT, "version": VERSION, "tool": __version__}
+"""With what every file of readings begins."""
 _LONGEST = 4000  # characters of one reading
 _MOST = 2000  # values of one fact
 _STATUSES: tuple[ProbeStatus, ...] = ("ok", "skipped", "failed", "timed-out", "crashed")
@@ -125,8 +127,8 @@ def typed(kind: str, value: Any) -> Value | None:
     return read(kind, str(value)[:_LONGEST])
 
 
-def dump(outcomes: Iterable[Outcome], interpreter: str) -> str:
-    """Readings as the text of a file for ``--facts``."""
+def dump(outcomes: Iterable[Outcome], interpreter: str, masked: Callable[[str], str]) -> str:
+    """Readings as the text of a file for ``--facts``; ``masked`` takes the secrets out of a text."""
     runs = [
         {
             "probe": run.probe,
@@ -139,8 +141,18 @@ def dump(outcomes: Iterable[Outcome], interpreter: str) -> str:
         }
         for run in outcomes
     ]
-    data = {"format": FORMAT, "version": VERSION, "tool": __version__, "interpreter": interpreter, "probes": runs}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    data = {**HEAD, "interpreter": interpreter, "probes": runs}
+    return json.dumps(_each_text(data, masked), indent=1, ensure_ascii=False) + "\n"
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_each_text(item, change) for item in value]
+    if isinstance(value, dict):
+        return {name: _each_text(item, change) for name, item in value.items()}
+    return value
 
 
 def load(path: str) -> tuple[list[Outcome], str]:
