@@ -224,7 +224,12 @@ def outcome(
     while_at = f" while at: {stage}" if stage else ""
     status, reason, crashed = "ok", "", ""
     if ended.get("over"):
-        status, reason = "failed", f"took more than {order.memory >> 20} MiB of memory{while_at}"
+        what = (
+            f"took more than {order.memory >> 20} MiB of memory"
+            if ended["over"] == "memory"
+            else "started too many processes"
+        )
+        status, reason = "failed", f"{what}{while_at}"
     elif stopped == "time":
         status, reason = "timed-out", f"no answer within {order.seconds:g} s{while_at}"
     elif stopped == "output":

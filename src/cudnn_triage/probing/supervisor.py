@@ -1,7 +1,7 @@
 """The process between the tool and a probe on POSIX: ends the probe and all it started, whatever becomes of either.
 
 Its text is run by ``python -I -S -c``, also inside the file that ``probe --script`` prints: Python 3.8, standard library.
-Standard input begins with a line of JSON (argv, environ, memory, program: its length) and the program; after that nothing
+Standard input begins with a line of JSON (argv, environ, without, memory, program: its length) and the program; after that nothing
 is sent, and its end means: stop. That is how a tool killed by SIGKILL still takes its probes along. Standard output and
 error are the probe's. The file descriptor named by the first argument takes one line of JSON that says how it ended.
 """
@@ -19,7 +19,8 @@ import threading
 import time
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
-LOOK = 0.25  # seconds between two looks at the memory in use
+LOOK = 0.25  # seconds between two looks at the memory in use and the number of processes
+MOST = 200  # processes that a probe may start; a program that forks without end is stopped while that is still quick
 PATIENCE = 3.0  # seconds until a process that cannot be killed (it waits inside a driver) is left alone
 
 
@@ -157,7 +158,7 @@ def main() -> None:
     os.close(stdin)
     threading.Thread(target=feed, args=(out, program), daemon=True).start()
     code: int | None = None
-    over = False
+    over = ""
     looked = 0.0
     while code is None:
         ready = select.select([0, woken], [], [], LOOK)[0]
@@ -171,10 +172,11 @@ def main() -> None:
                 break
             if ended == pid:
                 code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-        if order["memory"] and time.monotonic() - looked > LOOK:
+        if time.monotonic() - looked > LOOK:
             looked = time.monotonic()
-            over = sum(size for _, size in descendants()) > order["memory"]
-            if over:
+            sizes = [size for _, size in descendants()]
+            if len(sizes) > MOST or 0 < order["memory"] < sum(sizes):
+                over = "processes" if len(sizes) > MOST else "memory"
                 break
     gone = kill_all(pid)
     say(report, {"code": code, "over": over, "gone": gone})
