@@ -17,7 +17,7 @@ from .needs import SOURCE, lacking
 from .world import Outcome, World
 
 _TOOL = f"import sys; sys.path.insert(0, {SOURCE!r}); from cudnn_triage.cli import main; sys.exit(main())"
-_GONE, _STILL = 0, 1
+_GONE, _STILL = 0, 10  # exit codes of cudnn-triage verify
 _SECONDS = 180.0  # for one run of the tool with its probes
 
 
@@ -98,7 +98,7 @@ def _try(fault: Fault, world: World, verdict: Verdict) -> str:
     _judge(fault, verdict)
     if fault.cause and fault.mend:
         try:
-            _mended(fault, world, verdict)
+            _mended(fault, world, verdict, outcome.text)
         except Missing as missing:
             verdict.mended = f"not mended: {missing}"
     verdict.as_expected = not verdict.wrong
@@ -120,7 +120,7 @@ def _judge(fault: Fault, verdict: Verdict) -> None:
         verdict.wrong.append("the truth was refuted")
 
 
-def _mended(fault: Fault, world: World, verdict: Verdict) -> None:
+def _mended(fault: Fault, world: World, verdict: Verdict, log: str) -> None:
     assert fault.mend
     fault.mend(world)
     outcome = world.run(*fault.program, *world.arguments, seconds=fault.seconds)
@@ -135,7 +135,8 @@ def _mended(fault: Fault, world: World, verdict: Verdict) -> None:
     elif fault.afterwards == "other" and verdict.afterwards == fault.cause:
         verdict.wrong.append("mended, and the program fails for the same cause")
     assert fault.cause
-    done = tool(world, "verify", "--python", str(world.python), fault.cause)
+    (world.folder / "fault.log").write_text(log, encoding="utf-8")
+    done = tool(world, "verify", "--python", str(world.python), fault.cause, str(world.folder / "fault.log"))
     verdict.verify = {_GONE: "gone", _STILL: "still there"}.get(
         done.code if done.code is not None else -1, "cannot tell"
     )

@@ -134,6 +134,15 @@ class World:
             (made / link).symlink_to(target)
         return made
 
+    def private_devices(self, *more: str) -> None:
+        """A /dev of this world's own (needs root): libcuda makes device nodes where it finds none. ``more``: shell lines run in it."""
+        dev = self.folder / "dev"
+        dev.mkdir()
+        self.setup += [f"mount -t tmpfs none {dev}", f"mkdir {dev}/shm {dev}/pts", f"ln -s /proc/self/fd {dev}/fd"]
+        for name in ("null", "zero", "full", "random", "urandom", "tty"):
+            self.setup.append(f"touch {dev}/{name} && mount --bind /dev/{name} {dev}/{name}")
+        self.setup += [f"cd {dev}", *more, "cd - > /dev/null", f"mount --rbind {dev} /dev"]
+
     def limit_memory(self, size: int) -> None:
         """Put every program of the world into a control group that may use ``size`` bytes (version 1 or 2; needs root)."""
         one, two = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")

@@ -6,6 +6,7 @@ from lab.world import World
 
 def inject(world: World) -> None:
     """Give the world Debian's libcuda1 without anything in the kernel."""
+    world.private_devices()
     world.front(world.cache.debian("libcuda1") / "usr/lib/x86_64-linux-gnu/nvidia/current")
 
 
@@ -16,5 +17,5 @@ FAULT = Fault(
     program=("python", "train.py", "--device", "cuda"),
     inject=inject,
     mended="a kernel module is nothing that the laboratory loads",
-    needs=("no-driver",),
+    needs=("no-driver", "root"),
 )

@@ -5,8 +5,8 @@ from lab.world import World
 
 
 def inject(world: World) -> None:
-    """Put NCCL 2.18 in front of the wheel's 2.21."""
-    world.front(world.cache.wheel("nvidia-nccl-cu12==2.18.1") / "nvidia/nccl/lib")
+    """Put NCCL 2.14 in front of the wheel's 2.21."""
+    world.front(world.cache.wheel("nvidia-nccl-cu11==2.14.3") / "nvidia/nccl/lib")
 
 
 def mend(world: World) -> None:
@@ -15,7 +15,7 @@ def mend(world: World) -> None:
 
 
 FAULT = Fault(
-    breaks="LD_LIBRARY_PATH leads to NCCL 2.18, the wheel brings 2.21",
+    breaks="LD_LIBRARY_PATH leads to NCCL 2.14, the wheel brings 2.21",
     cause="library-shadowing",
     acceptable=("nccl-version-mismatch",),
     environment="torch-cuda",

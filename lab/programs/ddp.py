@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import time
 
 import torch
 import torch.distributed as dist
@@ -26,6 +27,7 @@ def main():
         loss.backward()
         optimizer.step()
         print(f"[rank {rank}] step {step} loss {loss.item():.4f}", flush=True)
+        time.sleep(float(os.environ.get("STEP_SECONDS", "0")))
     dist.destroy_process_group()
 
 

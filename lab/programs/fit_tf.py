@@ -7,10 +7,11 @@ import tensorflow as tf
 
 if __name__ == "__main__":
     print("tensorflow", tf.__version__)
-    gpus = tf.config.list_physical_devices("GPU")
-    print("Num GPUs Available:", len(gpus))
-    if "serious" in sys.argv and not gpus:
-        raise SystemExit("no GPU found: this would train for weeks")
+    if "serious" in sys.argv:
+        gpus = tf.config.list_physical_devices("GPU")
+        print("Num GPUs Available:", len(gpus))
+        if not gpus:
+            raise SystemExit("no GPU found: this would train for weeks")
     tf.config.set_soft_device_placement(False)
     with tf.device("/GPU:0" if "gpu" in sys.argv else "/CPU:0"):
         model = tf.keras.Sequential(

@@ -20,9 +20,8 @@ if __name__ == "__main__":
     model.ir_version = 8
     onnx.checker.check_model(model)
     print("onnxruntime", ort.__version__, ort.get_device(), ort.get_available_providers())
-    session = ort.InferenceSession(
-        model.SerializeToString(), providers=["CUDAExecutionProvider", "CPUExecutionProvider"]
-    )
+    wanted = ["CUDAExecutionProvider"] * ("gpu" in sys.argv) + ["CPUExecutionProvider"]
+    session = ort.InferenceSession(model.SerializeToString(), providers=wanted)
     print("session uses", session.get_providers())
     if "gpu" in sys.argv and "CUDAExecutionProvider" not in session.get_providers():
         raise RuntimeError("GPU provider was not activated, refusing to serve")
