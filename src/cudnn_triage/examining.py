@@ -38,6 +38,7 @@ from .probing.interpreters import Interpreter, NoInterpreter, choose
 from .probing.plan import Planner
 from .probing.readings import Outcome, ReadingsError
 from .redact import masked, redacted
+from .render.inventory import inventory
 from .render.progress import Progress
 from .report import Look, ProbeItem, Report
 from .settling import CREDIBLE
@@ -210,7 +211,11 @@ def _probe(args: Sequence[str]) -> int:
             return OK
     report = triager.check_up(machine.facts(), machine.look)
     show([report if options.no_redact else redacted(report)], options)
-    if options.format == "text" and options.verbose:
+    if options.format == "text":
+        found = [record for run in machine.outcomes for record in run.records]
+        rows = "\n".join(["Found there", *inventory(found, verbose=options.verbose)]) + "\n"
+        print(rows if options.no_redact else masked(rows), file=output())
+    if options.verbose:
         for why in readings.unusable(machine.outcomes, known):
             complain(why)
     return DIAGNOSED if options.exit_code and report.diagnoses else OK

@@ -56,7 +56,9 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
     for cause in book.causes.values():
         yield from names_known.of_cause(cause.id)
     for i, item in enumerate(book.elsewhere):
-        yield from names_known.settling(item, book.documents["elsewhere"], f"$.elsewhere[{i}]", False)
+        yield from names_known.settling(item, book.documents["probes"], f"$.elsewhere[{i}]", False)
+    if book.no_gpu:
+        yield from names_known.condition(book.no_gpu, book.documents["probes"], "$.no_gpu")
     for probe in book.probes.values():
         document, path = book.place_of_probe(probe.id)
         for i, fact in enumerate(probe.reads):

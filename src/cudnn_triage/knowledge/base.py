@@ -36,6 +36,7 @@ class Knowledge:
         self.probes: dict[str, Data] = data["probes"]
         self.settings: Data = data["settings"]
         self.elsewhere: list[Data] = data["elsewhere"]
+        self.no_gpu: list[Any] | None = data["no_gpu"]
         self.cure_first: list[str] = data["cure_first"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]

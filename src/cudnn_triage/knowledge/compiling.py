@@ -41,9 +41,8 @@ def compile_rulebook(book: Rulebook) -> Data:
         },
         "probes": {probe.id: _probe(probe, book) for probe in book.probes.values()},
         "settings": book.settings,
-        "elsewhere": _settling(book.elsewhere, book.documents["elsewhere"], "$.elsewhere", book)
-        if book.elsewhere
-        else [],
+        "elsewhere": _settling(book.elsewhere, book.documents["probes"], "$.elsewhere", book) if book.elsewhere else [],
+        "no_gpu": _condition(book.no_gpu, book.documents["probes"], "$.no_gpu", book) if book.no_gpu else None,
         "cure_first": book.cure_first,
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),

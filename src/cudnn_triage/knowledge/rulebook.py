@@ -34,6 +34,7 @@ class Rulebook:
     probes: dict[str, schema.Probe] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     elsewhere: list[schema.Settling] = field(default_factory=list)
+    no_gpu: str = ""
     cure_first: list[str] = field(default_factory=list)
     field_words: list[str] = field(default_factory=list)
     error_words: list[str] = field(default_factory=list)
@@ -135,9 +136,9 @@ def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> N
             fact = f"probe.{probe.id}.{name}"
             book.facts[fact] = schema.FactType(type=kind, title=f"{title} {probe.id}")
     book.settings.update(probes.settings)
-    if probes.elsewhere:
-        book.elsewhere = probes.elsewhere
-        book.documents["elsewhere"] = document
+    book.documents["probes"] = document
+    book.elsewhere = probes.elsewhere or book.elsewhere
+    book.no_gpu = probes.no_gpu or book.no_gpu
     book.cure_first = probes.cure_first or book.cure_first
 
 

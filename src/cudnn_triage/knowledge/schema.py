@@ -210,12 +210,14 @@ class Probe(_Strict, kw_only=True, frozen=True):
 
 class Probes(_Strict, kw_only=True, frozen=True):
     """rules/probes.yaml. ``elsewhere``: conditions under which the log is from another machine or environment than the
-    readings. ``cure_first``: families of causes, in the order in which they have to be cured. ``settings`` go to every probe.
+    readings. ``no_gpu``: a condition on readings under which probes that touch the GPU may run side by side. ``cure_first``:
+    families of causes, in the order in which they have to be cured. ``settings`` go to every probe.
     """
 
     probes: list[Probe]
     elsewhere: list[Settling] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    no_gpu: str = ""
     cure_first: list[Id] = field(default_factory=list)
 
 

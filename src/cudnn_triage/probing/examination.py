@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..conditions import holds
+from ..facts import Facts
 from ..knowledge.base import Knowledge
 from .bundle import program, text_of
 from .interpreters import Interpreter
-from .readings import Outcome, outcome
+from .readings import Outcome, facts, outcome
 from .runner import Order, Running
 
 Started = Callable[[str], None]
 Ended = Callable[[Outcome], None]
-_MOST_AT_ONCE = 4
+_MOST_AT_ONCE = 4  # also on two cores: importing a framework is mostly reading files
 _UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not write .pyc files
 
 
@@ -27,41 +28,50 @@ class Examination:
     def __init__(self, knowledge: Knowledge, interpreter: Interpreter) -> None:
         self._knowledge = knowledge
         self._interpreter = interpreter
-        self.outcomes: list[Outcome] = []
+        self._found: dict[str, Outcome] = {}
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What was run so far, in the order of rules/probes.yaml."""
+        return [self._found[probe] for probe in self._knowledge.probes if probe in self._found]
 
     def run(self, probes: Sequence[str], started: Started, ended: Ended) -> None:
         """Run these probes, telling what starts and ends. However this is left, no probe stays behind."""
-        waiting = list(probes)
+        waiting = sorted(probes, key=lambda name: int(self._knowledge.probes[name]["cost"]))
         active: dict[str, Running] = {}
         done: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
-        found: dict[str, Outcome] = {}
-        most = min(_MOST_AT_ONCE, os.cpu_count() or 1)
         try:
             while waiting or active:
-                for name in self._next(waiting, active, most):
+                for name in self._next(waiting, active):
                     waiting.remove(name)
                     active[name] = Running(self.order(name), text_of("supervisor.py"))
                     started(name)
                     threading.Thread(target=_run, args=(name, active[name], done), daemon=True).start()
                 name, data = done.get()
                 del active[name]
-                found[name] = outcome(data)
-                ended(found[name])
+                self._found[name] = outcome(data)
+                ended(self._found[name])
         finally:
             for running in active.values():
                 running.stop("interrupted")
-        self.outcomes += [found[name] for name in probes]
 
-    def _next(self, waiting: Iterable[str], active: Iterable[str], most: int) -> list[str]:
-        """Which of the waiting probes may start beside the active ones."""
+    def _next(self, waiting: Iterable[str], active: Iterable[str]) -> list[str]:
+        """Which of the waiting probes may start beside the active ones, the cheapest first."""
         out: list[str] = []
-        busy = any(self._knowledge.probes[name]["touches_gpu"] for name in active)
+        alone = not self._without_gpu()
+        busy = alone and any(self._knowledge.probes[name]["touches_gpu"] for name in active)
         for name in waiting:
-            touches = self._knowledge.probes[name]["touches_gpu"]
-            if len(out) + len(list(active)) < most and not (touches and busy):
+            touches = alone and self._knowledge.probes[name]["touches_gpu"]
+            if len(out) + len(list(active)) < _MOST_AT_ONCE and not (touches and busy):
                 out.append(name)
                 busy = busy or touches
         return out
+
+    def _without_gpu(self) -> bool:
+        """Whether it is known that there is no GPU for which probes could compete."""
+        condition = self._knowledge.no_gpu
+        known = Facts(facts(self.outcomes, self._knowledge))
+        return condition is not None and holds(condition, known, lambda name: None) is True
 
     def order(self, probe: str) -> Order:
         """What is to be run for ``probe``: on the machine by the tool's own interpreter, else by the one examined."""

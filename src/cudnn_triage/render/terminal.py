@@ -144,7 +144,8 @@ class _Page:
 
     def _diagnosed(self, report: Report, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
         yield from self.wrapped(Text(self.shown(best.title), "bold red"))
-        likely = f"  {percent(best)} likely, {status(best, report)}"
+        likely = f"{percent(best)} likely, {status(best, report)}"
+        likely = "  " + (likely if report.machine.readings != "only" else status(best, report))
         close = [f"{o.cause} {percent(o)}" for o in others if o.confidence >= _CLOSE]
         next_best = f"; or {', '.join(close)}" if close else ""
         yield from self.wrapped(Text.assemble((self.shown(best.cause), "bold"), likely, self.shown(next_best)))
@@ -169,7 +170,8 @@ class _Page:
             yield Text(f"{heading} (more: cudnn-triage explain NAME)", style="bold")
             for other in others:
                 text = Text.assemble((self.shown(other.cause), "bold"), f"  {self.shown(other.title)}")
-                yield from self.wrapped(text, f"  {percent(other):>4}  ")
+                share = f"{percent(other):>4}  " if report.machine.readings != "only" else ""
+                yield from self.wrapped(text, f"  {share}")
                 for item in other.evidence:
                     if item.kind == "probe" and item.supports:
                         yield from self.wrapped(f"{reason(item, report)} ({item.text})", "        ")
@@ -211,8 +213,7 @@ class _Page:
         for probe in report.probes:
             ended = probe.status + (f": {probe.reason}" if probe.reason else "")
             why = f"  [{probe.why}]" if probe.why else ""
-            text = Text.assemble((f"{probe.name:12}", "bold"), self.shown(f" {ended}, {probe.seconds:.1f} s{why}"))
-            yield from self.wrapped(text, "  ")
+            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {probe.name:12} ")
         if self.verbose:
             for fact in report.facts:
                 if fact.origin == "local":

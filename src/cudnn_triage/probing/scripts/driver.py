@@ -79,20 +79,21 @@ def examine_presence() -> None:
     if OS == "macos":
         fact("driver.present", False)
         return
-    loaded = modules() or set()
+    loaded = modules()
     wsl = exists("/dev/dxg")
     if wsl:
         mine = [path for path in folder_libraries("/usr/lib/wsl/lib") if os.path.basename(path) == "libcuda.so.1"]
         fact("driver.wsl.library", bool(mine))
         taken = Loader().plain("libcuda.so.1")
         fact("driver.wsl.foreign", taken is not None and not os.path.realpath(taken).startswith("/usr/lib/wsl/"))
-    fact(
-        "driver.present",
-        bool({"nvidia", "nvgpu"} & loaded)
+    there = (
+        bool({"nvidia", "nvgpu"} & (loaded or set()))
         or exists("/proc/driver/nvidia/version")
         or exists("/dev/nvhost-gpu")
-        or (wsl and exists("/usr/lib/wsl/lib/libcuda.so.1")),
+        or (wsl and exists("/usr/lib/wsl/lib/libcuda.so.1"))
     )
+    if there or loaded is not None:  # without /proc and /sys nothing can be said
+        fact("driver.present", there)
 
 
 def opened(path: str) -> "str | None":
