@@ -59,8 +59,8 @@ class Writer:
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses)
         verdict: Verdict
-        if confirmed and not unrelated:
-            verdict = "diagnosed"
+        if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
+            verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
         elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
