@@ -22,7 +22,8 @@ from .environments import ENVIRONMENTS, SMALL, Cache
 
 _VERSIONS = """
 import importlib.metadata as m, json, platform
-names = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "onnxruntime-gpu", "triton", "cupy-cuda13x", "cupy-cuda12x", "nvidia-cudnn-cu13", "nvidia-cudnn-cu12")
+names = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "onnxruntime-gpu", "triton")
+names += ("nvidia-cudnn-cu13", "nvidia-cudnn-cu12")
 found = {}
 for name in names:
     try:
@@ -73,17 +74,19 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _stop)
     cache = Cache(options.cache.expanduser().absolute(), SMALL if options.ci else tuple(ENVIRONMENTS))
     given = options.python.expanduser().absolute()
-    verdicts = []
+    machine = _machine(given)
+    verdicts: list[runner.Verdict] = []
     with tempfile.TemporaryDirectory(prefix="scratch-", dir=cache.folder) as scratch:
         for number, item in enumerate(faults, 1):
             print(f"[{number}/{len(faults)}] {item.id}: {item.breaks}", file=sys.stderr, flush=True)
             examination = runner.examine(item, cache, given, Path(scratch))
             verdicts.append(examination.verdict)
+            print("    " + runner.line(examination.verdict), file=sys.stderr, flush=True)
+            if options.json:
+                options.json.write_text(runner.as_json(verdicts, machine), encoding="utf-8")
             if options.logs and examination.log:
                 capture.write(options.logs, item, examination, cache.folder, Path(scratch))
     print("\n".join(runner.table(verdicts)))
-    if options.json:
-        options.json.write_text(runner.as_json(verdicts, _machine(given)), encoding="utf-8")
     return int(any(v.wrong for v in verdicts))
 
 

@@ -81,10 +81,7 @@ def _try(fault: Fault, world: World, verdict: Verdict) -> str:
     fault.inject(world)
     outcome = world.run(*fault.program, seconds=fault.seconds)
     verdict.failed = outcome.code is None if fault.endless else outcome.code != 0
-    if fault.cause is None or fault.silent:
-        expected = outcome.code == 0
-    else:
-        expected = verdict.failed
+    expected = outcome.code == 0 if (fault.cause is None and not fault.endless) or fault.silent else verdict.failed
     if not expected:
         verdict.wrong.append(f"the program ended with {outcome.code}")
     alone = triage(world, outcome.text)
@@ -179,19 +176,32 @@ def table(verdicts: list[Verdict]) -> Iterator[str]:
     width = max((len(v.fault) for v in verdicts), default=5)
     yield f"{'fault':{width}}  {'first':26} {'status':10} {'afterwards':24} {'verify':12} {'s':>5}  as expected"
     for v in verdicts:
-        if v.skipped:
-            yield f"{v.fault:{width}}  skipped: {v.skipped}"
-            continue
-        yield (
-            f"{v.fault:{width}}  {v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {v.verify or '-':12} {v.seconds:5.0f}  "
-            + ("yes" if v.as_expected else "NO: " + "; ".join(v.wrong))
-        )
+        yield line(v, width)
+    yield summary(verdicts)
+
+
+def line(v: Verdict, width: int = 0) -> str:
+    """One verdict in a line."""
+    if v.skipped:
+        return f"{v.fault:{width}}  skipped: {v.skipped}"
+    columns = f"{v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {v.verify or '-':12}"
+    return f"{v.fault:{width}}  {columns} {v.seconds:5.0f}  " + (
+        "yes" if v.as_expected else "NO: " + "; ".join(v.wrong)
+    )
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """The verdicts in one sentence."""
     tried = [v for v in verdicts if not v.skipped]
     broken = [v for v in tried if v.cause]
-    yield (
-        f"{len(tried)} tried, {len(verdicts) - len(tried)} skipped; of {len(broken)} faults {sum(bool(v.named) for v in broken)} named first, "
-        f"{sum(v.status == 'confirmed' and bool(v.named) for v in broken)} of these confirmed, {sum(v.cause in v.refuted for v in broken)} refuted wrongly; "
-        f"{sum(bool(v.afterwards) for v in broken)} mended, {sum(v.verify == 'gone' for v in broken)} of these verified as gone"
+    controls = [v for v in tried if not v.cause]
+    named = [v for v in broken if v.named]
+    wrong = sum(v.cause in v.refuted for v in broken)
+    return (
+        f"{len(tried)} tried, {len(verdicts) - len(tried)} skipped. Of {len(broken)} faults {len(named)} named first, "
+        f"{sum(v.status == 'confirmed' for v in named)} of these confirmed; {wrong} refuted wrongly; "
+        f"{sum(bool(v.afterwards) for v in broken)} mended, {sum(v.verify == 'gone' for v in broken)} of these verified as gone. "
+        f"Of {len(controls)} controls {sum(not v.named for v in controls)} given a diagnosis."
     )
 
 

@@ -289,6 +289,7 @@ def clone(source: Path, target: Path) -> None:
 
 
 def check(command: list[str]) -> str:
+    """What a command prints; Missing where it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Missing(f"{' '.join(command[:4])} failed: {done.stderr.strip()[-200:]}")

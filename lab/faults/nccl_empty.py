@@ -1,17 +1,16 @@
-"""libnccl.so.2 was cut off by a full disk."""
+"""libnccl.so.2 is an empty file: the disk was full when it was written."""
 
 from lab.fault import Fault
 from lab.world import World
 
 
 def inject(world: World) -> None:
-    """Keep the first half megabyte."""
-    content = world.file("nvidia/nccl/lib/libnccl.so.2").read_bytes()
-    world.replace("nvidia/nccl/lib/libnccl.so.2", content[: 1 << 19])
+    """Keep its name only."""
+    world.replace("nvidia/nccl/lib/libnccl.so.2", b"")
 
 
 FAULT = Fault(
-    breaks="libnccl.so.2 is cut to its first 512 KiB",
+    breaks="libnccl.so.2 is an empty file",
     cause="incomplete-install",
     environment="torch-cuda",
     program=("python", "train.py"),

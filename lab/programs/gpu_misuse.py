@@ -108,7 +108,7 @@ def fragments():
 
 def workspace():
     """A convolution whose every algorithm wants more workspace than the process may take."""
-    free, total = torch.cuda.mem_get_info()
+    _, total = torch.cuda.mem_get_info()
     images = torch.randn(8, 64, 512, 512, device=DEVICE)
     weight = torch.randn(64, 64, 7, 7, device=DEVICE, requires_grad=True)
     torch.backends.cudnn.benchmark = True

@@ -22,6 +22,6 @@ class Events(Dataset):
 
 if __name__ == "__main__":
     print("torch", torch.__version__)
-    for number, (images, labels) in enumerate(DataLoader(Events(), batch_size=32, num_workers=2)):
+    for number, (images, _) in enumerate(DataLoader(Events(), batch_size=32, num_workers=2)):
         if number % 4 == 0:
             print("batch", number, tuple(images.shape), float(images.mean()))
