@@ -13,16 +13,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import machines
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import FOLDER, examine, files, library, program, wheel
 from packaging.markers import Marker, default_environment
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+import machines
 from cudnn_triage.probing import bundle
+from machines import FOLDER, examine, files, library, program, wheel
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the scripts' Linux half needs Linux paths")
 PROBES = sorted(machines.knowledge().probes)

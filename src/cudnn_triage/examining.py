@@ -191,7 +191,7 @@ def _probe(args: Sequence[str]) -> int:
     parser.add_argument("--exit-code", action="store_true", help="exit 10 when a fault was found")
     examine_options(parser)
     display_options(parser)
-    options = parser.parse_args(args)
+    options = parser.parse_intermixed_args(args)
     known = knowledge(options.rules)
     for name in options.ids:
         if name not in known.probes:
@@ -241,7 +241,7 @@ def _verify(args: Sequence[str]) -> int:
     parser.add_argument("log", nargs="?", metavar="FILE", help="the log, where the cause is told by comparing with it")
     examine_options(parser)
     display_options(parser, formats=("text", "json"))
-    options = parser.parse_args(args)
+    options = parser.parse_intermixed_args(args)
     known = knowledge(options.rules)
     if options.cause not in known.causes:
         from difflib import get_close_matches

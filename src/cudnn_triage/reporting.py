@@ -37,6 +37,7 @@ _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 _LONGEST = 2000  # characters of a line that a report holds
+_OF_THE_LOG = ("log", "structure")  # origins of facts
 _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
 _UNEXPLAINED = 100
@@ -171,14 +172,14 @@ def _importance(item: Evidence) -> tuple[bool, bool, bool, int, int]:
 
 
 def _condition(item: Evidence) -> EvidenceItem:
-    both = len({f.origin == "log" for f in item.facts}) == 2 and item.kind == "probe"
+    both = item.kind == "probe" and any(f.origin in _OF_THE_LOG for f in item.facts)
     facts = _shortened(", ".join(dict.fromkeys(_reading(f, both) for f in item.facts)), _LONGEST)
     line = next((f.line for f in item.facts if f.line), 0)
     return EvidenceItem(item.kind, item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
 
 
 def _reading(fact: Fact, both: bool) -> str:
-    where = " in the log" if both and fact.origin == "log" else " here" if both and fact.origin == "local" else ""
+    where = {"local": " here", "table": ""}.get(fact.origin, " in the log") if both else ""
     return f"{fact.name} = {fact.text}{where}"
 
 

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import platform
 import re
 import site
 import struct
@@ -183,17 +184,20 @@ def elf(path: str) -> Elf:
     return _read_already[path]
 
 
-def own() -> Elf:
-    """The interpreter itself: what class and machine its libraries must have."""
-    return elf(os.path.realpath(sys.executable))
+def own() -> "tuple[int, str]":
+    """Word size and machine of the interpreter: what its libraries must have, too."""
+    bits = 64 if sys.maxsize > 1 << 32 else 32
+    machine = platform.machine().lower().replace("amd64", "x86_64").replace("arm64", "aarch64")
+    return bits, machine if bits == 64 else {"x86_64": "x86", "aarch64": "arm"}.get(machine, machine)
 
 
 def fault_of(library: Elf) -> str:
     """The library's fault, or 'class' / 'machine' where the interpreter is of another kind."""
-    mine = own()
-    if library.fault or not library.bits or not mine.bits:
+    bits, machine = own()
+    if library.fault or not library.bits:
         return library.fault
-    return "class" if library.bits != mine.bits else "machine" if library.machine != mine.machine else ""
+    known = machine in MACHINES.values()
+    return "class" if library.bits != bits else "machine" if known and library.machine != machine else ""
 
 
 def loader_cache() -> "list[tuple[str, str]]":
@@ -215,7 +219,7 @@ def _text(data: bytes, start: int) -> str:
 
 def default_folders() -> "list[str]":
     """Where the loader looks last."""
-    machine = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu"}.get(own().machine, "")
+    machine = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu"}.get(own()[1], "")
     triplet = [f"/lib/{machine}", f"/usr/lib/{machine}"] if machine else []
     return [*triplet, "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
 

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 def places() -> "list[tuple[str, str]]":
-    """Where copies may lie: (kind of place, folder), in the order of the loader where there is one."""
-    out = [("LD_LIBRARY_PATH", folder) for folder in folders("LD_LIBRARY_PATH")] if OS == "linux" else []
+    """Where copies may lie: (kind of place, folder). A folder of the wheels stays one when LD_LIBRARY_PATH names it."""
     wheels = SETTINGS["wheel_folders"]
-    for folder in packages():
-        out += [("wheel", path) for path in globbed(folder, wheels) if os.path.isdir(path)]
+    out = [("wheel", path) for folder in packages() for path in globbed(folder, wheels) if os.path.isdir(path)]
+    if OS == "linux":
+        out += [("LD_LIBRARY_PATH", folder) for folder in folders("LD_LIBRARY_PATH")]
     prefixes = unique(filter(None, [os.environ.get("CONDA_PREFIX"), sys.prefix]))
     for prefix in prefixes:
         if os.path.isdir(os.path.join(prefix, "conda-meta")):
@@ -218,8 +218,9 @@ def examine_shadows(copies: "list[Copy]", mapped: "dict[str, str]") -> None:
         mine = brought.get(copy.name)
         if copy.kind != ahead or copy.fault or mine is None or mine.real == copy.real:
             continue
-        taken = mapped.get(copy.name)  # an RPATH comes before LD_LIBRARY_PATH
-        if taken != mine.path and (mine.release, mine.library.size) != (copy.release, copy.library.size):
+        taken = shown(os.path.realpath(at(mapped.get(copy.name, ""))))
+        same = (mine.release, mine.library.size) == (copy.release, copy.library.size)
+        if not same and taken != mine.real:  # an RPATH comes before LD_LIBRARY_PATH
             shadows.append((mine, copy))
     for mine, copy in shadows:
         fact("library.shadowed", mine.name)

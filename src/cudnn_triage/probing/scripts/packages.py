@@ -49,13 +49,17 @@ class Release:
             numbers = numbers[:-1]
         return self.epoch, numbers
 
+    def place(self, post: "int | None", dev: "int | None") -> "tuple[Any, ...]":
+        """Where this version would stand in the order with other post and dev numbers; the local part is left out."""
+        pre: tuple[Any, ...] = ("z",) if self.pre is None else self.pre
+        if self.pre is None and post is None and dev is not None:
+            pre = ("",)
+        return (*self.base, pre, -1 if post is None else post, _LAST if dev is None else dev)
+
     @property
     def public(self) -> "tuple[Any, ...]":
         """What orders versions when the local part is left out."""
-        pre: tuple[Any, ...] = ("z",) if self.pre is None else self.pre
-        if self.pre is None and self.post is None and self.dev is not None:
-            pre = ("",)
-        return *self.base, pre, -1 if self.post is None else self.post, _LAST if self.dev is None else self.dev
+        return self.place(self.post, self.dev)
 
     @property
     def key(self) -> "tuple[Any, ...]":
@@ -97,11 +101,13 @@ def accepts(clause: str, version: str) -> bool:
         return have.public >= want.public
     if operator == "<=":
         return have.public <= want.public
-    if operator == "<":
-        return have.key < want.key and not (have.early and not want.early and have.base == want.base)
-    if have.base == want.base and ((have.post is not None and want.post is None) or have.local):
-        return False
-    return have.key > want.key
+    if operator == "<":  # not the pre-releases of the version itself either
+        return have.public < (want.public if want.early else want.place(want.post, 0))
+    if want.dev is not None:
+        return have.public >= want.place(want.post, want.dev + 1)
+    if want.post is not None:
+        return have.public >= want.place(want.post + 1, 0)
+    return have.public > want.public and (have.base, have.pre) != (want.base, want.pre)  # not its post-releases
 
 
 def satisfies(specifier: str, version: str) -> "bool | None":
@@ -294,7 +300,7 @@ def examine_files(have: "list[Installed]") -> None:
         fact("packages.conflict", f"{one} beside {two}")
         record("doubled", packages=[one, two], files=package)
     fact("packages.doubled", bool(doubled))
-    fact("packages.conflicting", bool(doubled) or bool(examine_alternatives(have)))
+    fact("packages.conflicting", bool(examine_alternatives(have)) or bool(doubled))
 
 
 def examine_alternatives(have: "list[Installed]") -> "list[str]":
