@@ -93,7 +93,9 @@ def test_garbage_in_system_files_costs_only_its_reading(probe: str, tmp_path: Pa
 def test_folders_that_may_not_be_read(probe: str) -> None:
     """A user who may look into nothing gets an end, not a traceback."""
     with tempfile.TemporaryDirectory() as made:
-        root = files(Path(made), {"/proc/x": "", "/dev/nvidia0": "", "/sys/module/x": "", "/usr/local/cuda/lib64/x": ""})
+        root = files(
+            Path(made), {"/proc/x": "", "/dev/nvidia0": "", "/sys/module/x": "", "/usr/local/cuda/lib64/x": ""}
+        )
         root.chmod(0o755)
         top = [root / name for name in ("proc", "dev", "sys", "usr")]
         for folder in top:
@@ -114,7 +116,9 @@ def test_chatter_does_not_reach_the_answer() -> None:
 
 def test_failing_reading_is_named_and_costs_only_itself() -> None:
     said = examine("environment", before="def examine_limits():\n    raise ValueError('odd')\n", whole=False)
-    assert [line for line in said.lines if "trouble" in line] == [{"trouble": "ValueError: odd", "of": "examine_limits"}]
+    assert [line for line in said.lines if "trouble" in line] == [
+        {"trouble": "ValueError: odd", "of": "examine_limits"}
+    ]
     assert said.lines[-1] == {"end": "ok"}
     assert said.one("platform.os")
 
@@ -166,7 +170,9 @@ def test_containers(contents: dict[str, str], environ: dict[str, str], kind: str
 def test_driver_in_a_container(tmp_path: Path) -> None:
     inside = {"/.dockerenv": ""}
     assert examine("environment", files(tmp_path / "a", inside)).one("container.driver") == "no"
-    assert examine("environment", files(tmp_path / "b", {**inside, "/dev/nvidiactl": ""})).one("container.driver") == "yes"
+    assert (
+        examine("environment", files(tmp_path / "b", {**inside, "/dev/nvidiactl": ""})).one("container.driver") == "yes"
+    )
     assert examine("environment", files(tmp_path / "c", {"/proc/x": ""})).one("container.driver") is None
 
 
@@ -244,7 +250,10 @@ def test_ulimit_is_a_size() -> None:
 @LINUX
 def test_listening_ports(tmp_path: Path) -> None:
     row = "   0: 0100007F:7371 00000000:0000 {} 00000000:00000000 00:00000000 00000000     0        0 1\n"
-    root = files(tmp_path, {"/proc/net/tcp": "  sl  local_address\n" + row.format("0A") + row.replace("7371", "1111").format("01")})
+    root = files(
+        tmp_path,
+        {"/proc/net/tcp": "  sl  local_address\n" + row.format("0A") + row.replace("7371", "1111").format("01")},
+    )
     assert examine("environment", root).all("port.listening") == [29553]
 
 
@@ -374,7 +383,11 @@ def test_wsl_driver(tmp_path: Path) -> None:
     library(root / "usr/lib/wsl/lib/libcuda.so.1")
     machines.loader_cache(root, {"libcuda.so.1": "/usr/lib/wsl/lib/libcuda.so.1"})
     said = examine("driver", root)
-    assert (said.one("driver.present"), said.one("driver.wsl.library"), said.one("driver.wsl.foreign")) == ("yes", "yes", "no")
+    assert (said.one("driver.present"), said.one("driver.wsl.library"), said.one("driver.wsl.foreign")) == (
+        "yes",
+        "yes",
+        "no",
+    )
     library(root / f"usr/lib/{FOLDER}/libcuda.so.1")
     machines.loader_cache(root, {"libcuda.so.1": f"/usr/lib/{FOLDER}/libcuda.so.1"})
     assert examine("driver", root).one("driver.wsl.foreign") == "yes"
@@ -446,11 +459,22 @@ def packages(site: Path) -> machines.Said:
 def test_healthy_packages(tmp_path: Path) -> None:
     needs = ['nvidia-cudnn-cu12==9.1.0.70; python_version >= "3"', "numpy<3; extra == 'all'"]
     wheel(tmp_path, "torch", "2.4.0", {"torch/__init__.py": "x"}, needs)
-    wheel(tmp_path, "nvidia-cudnn-cu12", "9.1.0.70", {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.9": "ELF"})
-    wheel(tmp_path, "nvidia-cublas-cu12", "12.4.5.8", {"nvidia/__init__.py": "", "nvidia/cublas/lib/libcublas.so.12": "ELF"})
+    wheel(
+        tmp_path, "nvidia-cudnn-cu12", "9.1.0.70", {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.9": "ELF"}
+    )
+    wheel(
+        tmp_path,
+        "nvidia-cublas-cu12",
+        "12.4.5.8",
+        {"nvidia/__init__.py": "", "nvidia/cublas/lib/libcublas.so.12": "ELF"},
+    )
     said = packages(tmp_path)
     assert said.one("package.torch") == "2.4.0"
-    assert (said.one("packages.check"), said.one("packages.files"), said.one("packages.conflicting")) == ("ok", "complete", "no")
+    assert (said.one("packages.check"), said.one("packages.files"), said.one("packages.conflicting")) == (
+        "ok",
+        "complete",
+        "no",
+    )
     assert said.one("packages.doubled") == "no"
     assert said.one("packages.cuda.major") == 12
     assert "tensorflow" in said.all("packages.absent")
@@ -467,8 +491,18 @@ def test_unmet_and_missing_requirements(tmp_path: Path) -> None:
 
 
 def test_two_packages_write_the_same_files(tmp_path: Path) -> None:
-    wheel(tmp_path, "nvidia-cudnn-cu11", "8.9.6.50", {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.8": "eleven"})
-    wheel(tmp_path, "nvidia-cudnn-cu12", "8.9.7.29", {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.8": "twelve!"})
+    wheel(
+        tmp_path,
+        "nvidia-cudnn-cu11",
+        "8.9.6.50",
+        {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.8": "eleven"},
+    )
+    wheel(
+        tmp_path,
+        "nvidia-cudnn-cu12",
+        "8.9.7.29",
+        {"nvidia/__init__.py": "", "nvidia/cudnn/lib/libcudnn.so.8": "twelve!"},
+    )
     said = packages(tmp_path)
     assert (said.one("packages.doubled"), said.one("packages.conflicting")) == ("yes", "yes")
     assert said.one("packages.doubled.import") == "nvidia.cudnn"
@@ -511,7 +545,13 @@ def test_damaged_metadata_costs_one_package(tmp_path: Path) -> None:
 
 
 def test_requirements_that_cannot_be_read_are_no_conflict(tmp_path: Path) -> None:
-    wheel(tmp_path, "torch", "2.4.0", {}, ["numpy===weird~version; nonsense(", "numpy @ https://example.invalid/numpy.whl"])
+    wheel(
+        tmp_path,
+        "torch",
+        "2.4.0",
+        {},
+        ["numpy===weird~version; nonsense(", "numpy @ https://example.invalid/numpy.whl"],
+    )
     wheel(tmp_path, "numpy", "2.0.0", {})
     assert packages(tmp_path).one("packages.check") == "ok"
 
@@ -524,7 +564,9 @@ suffixes = st.sampled_from(
 versions = st.builds(lambda number, suffix: number + suffix, numbers, suffixes)
 clauses = st.one_of(
     st.builds(
-        lambda op, version: op + version.partition("+")[0], st.sampled_from(["==", "!=", "<=", ">=", "<", ">"]), versions
+        lambda op, version: op + version.partition("+")[0],
+        st.sampled_from(["==", "!=", "<=", ">=", "<", ">"]),
+        versions,
     ),
     st.builds(lambda op, version: op + version, st.sampled_from(["==", "!="]), versions),
     st.builds(lambda op, number: f"{op}{number}.*", st.sampled_from(["==", "!="]), numbers),
@@ -579,8 +621,16 @@ def test_toolkit_that_accepts_its_compiler(tmp_path: Path) -> None:
     program(toolkit(tmp_path), "c++", GCC)
     said = examine("toolchain", tmp_path, environ={"PATH": "/usr/bin"})
     assert (said.one("toolkit.nvcc"), said.one("toolkit.home"), said.one("toolkit.runs")) == ("yes", "yes", "yes")
-    assert (said.one("cuda.toolkit"), said.one("cuda.headers"), said.one("toolkit.cc.max")) == ("12.4.131", "12.4", "9.0")
-    assert (said.one("compiler.name"), said.one("compiler.version"), said.one("toolkit.accepts")) == ("gcc", "14.2.0", "yes")
+    assert (said.one("cuda.toolkit"), said.one("cuda.headers"), said.one("toolkit.cc.max")) == (
+        "12.4.131",
+        "12.4",
+        "9.0",
+    )
+    assert (said.one("compiler.name"), said.one("compiler.version"), said.one("toolkit.accepts")) == (
+        "gcc",
+        "14.2.0",
+        "yes",
+    )
     assert (said.one("toolkit.home.path"), said.one("toolkit.complete")) == ("/usr/local/cuda", "yes")
     assert said.one("toolkit.cudnn.h") == "no"
 
@@ -604,7 +654,11 @@ def test_no_toolkit_and_no_compiler(tmp_path: Path) -> None:
 @LINUX
 def test_cuda_home_that_points_nowhere(tmp_path: Path) -> None:
     said = examine("toolchain", toolkit(tmp_path), environ={"PATH": "/nowhere", "CUDA_HOME": "/opt/nothing"})
-    assert (said.one("toolkit.home"), said.one("toolkit.home.path"), said.one("toolkit.home.nvcc")) == ("yes", "/opt/nothing", "no")
+    assert (said.one("toolkit.home"), said.one("toolkit.home.path"), said.one("toolkit.home.nvcc")) == (
+        "yes",
+        "/opt/nothing",
+        "no",
+    )
     assert said.one("toolkit.nvcc") == "yes"
 
 

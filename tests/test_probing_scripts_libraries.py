@@ -32,7 +32,9 @@ def cudnn(site: Path, release: tuple[int, int, int] = (9, 10, 2), without: str =
     return folder
 
 
-def torch(site: Path, needed: tuple[str, ...], *, rpath: str = "", runpath: str = f"{ORIGIN}/../../nvidia/cudnn/lib") -> Path:
+def torch(
+    site: Path, needed: tuple[str, ...], *, rpath: str = "", runpath: str = f"{ORIGIN}/../../nvidia/cudnn/lib"
+) -> Path:
     """A framework's own library that needs others."""
     return library(site / "torch/lib/libtorch_cuda.so", needed=needed, rpath=rpath, runpath=runpath)
 
@@ -58,7 +60,11 @@ def root(tmp_path: Path) -> Path:
 def test_whole_cudnn(root: Path, site: Path) -> None:
     cudnn(site)
     said = look(root, site)
-    assert (said.one("cudnn.present"), said.one("cudnn.parts.complete"), said.one("cudnn.parts.mixed")) == ("yes", "yes", "no")
+    assert (said.one("cudnn.present"), said.one("cudnn.parts.complete"), said.one("cudnn.parts.mixed")) == (
+        "yes",
+        "yes",
+        "no",
+    )
     assert said.one("cudnn.installed") == "9.10.2.21"
     assert (said.one("library.sound"), said.all("library.broken"), said.all("cudnn.parts.missing")) == ("yes", [], [])
     assert said.one("cudnn.plain") == "no"
@@ -81,7 +87,11 @@ def test_no_cudnn(root: Path, site: Path) -> None:
     said = look(root, site)
     assert said.one("cudnn.present") == "no"
     assert "cudnn" in said.all("library.absent")
-    assert (said.one("cudnn.parts.complete"), said.one("cudnn.parts.mixed"), said.one("cudnn.installed")) == (None, None, None)
+    assert (said.one("cudnn.parts.complete"), said.one("cudnn.parts.mixed"), said.one("cudnn.installed")) == (
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize("how", ["empty", "truncated", "not-elf", "class", "machine", "dangling"])
@@ -221,7 +231,9 @@ def test_thousand_copies(root: Path, site: Path) -> None:
 
 
 def test_windows_names(site: Path, tmp_path: Path) -> None:
-    folder = files(tmp_path / "bin", {"cudnn64_9.dll": pe((9, 5, 1, 17)), "cudart64_12.dll": b"MZ", "zlibwapi.dll": pe()})
+    folder = files(
+        tmp_path / "bin", {"cudnn64_9.dll": pe((9, 5, 1, 17)), "cudart64_12.dll": b"MZ", "zlibwapi.dll": pe()}
+    )
     environ = {"PATH": str(folder), "PYTHONPATH": str(site), "SYSTEMROOT": str(tmp_path / "Windows")}
     said = examine("libraries", system="windows", environ=environ, flags=["-S"])
     assert said.one("cudnn.installed") == "9.5.1.17"
@@ -259,7 +271,15 @@ int cudnnOpsVersionCheck(void) { return CHECK; }
 
 
 def real_cudnn(folder: Path, version: int = 91002, create: str = "return 0", check: int = 0, without: str = "") -> Path:
-    compiled(folder / "libcudnn.so.9", STATUS, f"-DVERSION={version}", f"-DCREATE={create}", f"-DCHECK={check}", "-Wl,-soname,libcudnn.so.9", f"-Wl,-rpath,{ORIGIN}")
+    compiled(
+        folder / "libcudnn.so.9",
+        STATUS,
+        f"-DVERSION={version}",
+        f"-DCREATE={create}",
+        f"-DCHECK={check}",
+        "-Wl,-soname,libcudnn.so.9",
+        f"-Wl,-rpath,{ORIGIN}",
+    )
     first = compiled(folder / "libcudnn_graph.so.9", "int nothing;", "-Wl,-soname,libcudnn_graph.so.9")
     for part in PARTS:
         if part == without:
@@ -277,7 +297,11 @@ def load(site: Path, **environ: str) -> machines.Said:
 def test_cudnn_that_loads_and_answers(site: Path) -> None:
     real_cudnn(site / "nvidia/cudnn/lib")
     said = load(site)
-    assert (said.one("cudnn.loaded"), said.one("cudnn.cudart"), said.one("cudnn.create")) == ("9.10.2", "12.9", "CUDNN_STATUS_SUCCESS")
+    assert (said.one("cudnn.loaded"), said.one("cudnn.cudart"), said.one("cudnn.create")) == (
+        "9.10.2",
+        "12.9",
+        "CUDNN_STATUS_SUCCESS",
+    )
     assert set(said.all("cudnn.part.loaded")) == {f"lib{part}.so.9" for part in PARTS}
     assert (said.all("cudnn.part.failed"), said.all("cudnn.part.check"), said.one("loader.mixed")) == ([], [], "no")
     assert (said.one("loader.cudnn"), said.one("cudnn.origin")) == ("yes", "wheel")
@@ -369,7 +393,10 @@ def test_libcuda_that_is_found_and_refused(site: Path, tmp_path: Path) -> None:
     assert "libcuda.so.1" in said.messages
 
 
-@pytest.mark.skipif(shutil.which("ldconfig") is not None and "libcuda.so.1" in os.popen("ldconfig -p").read(), reason="there is a driver")
+@pytest.mark.skipif(
+    shutil.which("ldconfig") is not None and "libcuda.so.1" in os.popen("ldconfig -p").read(),
+    reason="there is a driver",
+)
 def test_no_libcuda(site: Path) -> None:
     said = load(site)
     assert (said.one("driver.libcuda"), said.one("driver.init")) == ("none", None)
@@ -379,7 +406,13 @@ def test_no_libcuda(site: Path) -> None:
 def test_framework_opens_its_libraries_by_full_path(site: Path) -> None:
     """libtorch_global_deps.so finds no cuDNN by itself; PyTorch then opens the wheel's, and so does the probe."""
     folder = real_cudnn(site / "nvidia/cudnn/lib")
-    compiled(site / "torch/lib/libtorch_global_deps.so", "int torch;", "-Wl,--no-as-needed", f"-L{folder}", "-l:libcudnn.so.9")
+    compiled(
+        site / "torch/lib/libtorch_global_deps.so",
+        "int torch;",
+        "-Wl,--no-as-needed",
+        f"-L{folder}",
+        "-l:libcudnn.so.9",
+    )
     said = load(site)
     assert (said.one("loader.cudnn"), said.one("cudnn.loaded"), said.all("loader.failed")) == ("yes", "9.10.2", [])
     (folder / "libcudnn.so.9").unlink()
@@ -399,7 +432,14 @@ def test_mapped_libraries_are_seen_without_proc(site: Path, tmp_path: Path) -> N
 @COMPILER
 def test_real_libraries_are_sound(site: Path, root: Path) -> None:
     """What gcc makes is read without a fault, with all it needs."""
-    folder = compiled(site / "nvidia/cudnn/lib/libcudnn.so.9", "int x;", "-Wl,-soname,libcudnn.so.9", "-Wl,-rpath,/opt/lib", "-lm", "-Wl,--no-as-needed").parent
+    folder = compiled(
+        site / "nvidia/cudnn/lib/libcudnn.so.9",
+        "int x;",
+        "-Wl,-soname,libcudnn.so.9",
+        "-Wl,-rpath,/opt/lib",
+        "-lm",
+        "-Wl,--no-as-needed",
+    ).parent
     subprocess.run(["strip", folder / "libcudnn.so.9"], check=True)
     said = look(root, site)
     assert said.one("library.sound") == "yes"
