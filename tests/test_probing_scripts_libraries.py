@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import machines
 import pytest
+
+import machines
 from machines import FOLDER, MACHINE, compiled, examine, files, library, loader_cache, wheel
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="ELF files and ld.so are of Linux")
@@ -205,6 +206,25 @@ def test_rpath_comes_before_the_library_path(root: Path, site: Path, tmp_path: P
     assert look(root, site, LD_LIBRARY_PATH=str(tmp_path / "old")).one("library.shadowing") == "no"
     torch(site, ("libcudnn.so.9",))
     assert look(root, site, LD_LIBRARY_PATH=str(tmp_path / "old")).one("library.shadowing") == "yes"
+
+
+def test_parts_that_cudnn_opens_by_name_are_shadowed(root: Path, site: Path, tmp_path: Path) -> None:
+    """The main library comes from the wheel by RPATH; its parts are looked for along LD_LIBRARY_PATH before its own folder."""
+    cudnn(site)
+    torch(site, ("libcudnn.so.9",), rpath=f"{ORIGIN}/../../nvidia/cudnn/lib", runpath="")
+    library(tmp_path / "old/libcudnn_graph.so.9", release=(9, 0, 0))
+    said = look(root, site, LD_LIBRARY_PATH=str(tmp_path / "old"))
+    assert (said.one("library.shadowing"), said.all("library.shadowed")) == ("yes", ["libcudnn_graph.so.9"])
+
+
+def test_preloaded_library_shadows(root: Path, site: Path, tmp_path: Path) -> None:
+    mine = library(site / "nvidia/nccl/lib/libnccl.so.2", soname="libnccl.so.2")
+    torch(site, ("libnccl.so.2",), rpath=f"{ORIGIN}/../../nvidia/nccl/lib", runpath="")
+    cluster = library(tmp_path / "cluster/libnccl.so.2.18.3", soname="libnccl.so.2", size=4000)
+    for path, answer in ((cluster, "yes"), (mine, "no")):
+        before = f"os.environ['LD_PRELOAD'] = {str(path)!r}\n"  # set late: the file is no real library
+        said = examine("libraries", root, environ={"PYTHONPATH": str(site)}, flags=["-S"], before=before)
+        assert said.one("library.shadowing") == answer
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,8 @@ class Loader:
 
     def __init__(self) -> None:
         self.search = folders("LD_LIBRARY_PATH") if OS == "linux" else []
+        named = re.split(r"[\s:]+", os.environ.get("LD_PRELOAD", "")) if OS == "linux" else []
+        self.preloaded = [path for path in named if path and os.path.isfile(at(path))]
         self.cache: dict[str, list[str]] = {}
         for name, path in loader_cache():
             self.cache.setdefault(name, []).append(path)

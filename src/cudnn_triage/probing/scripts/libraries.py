@@ -104,6 +104,11 @@ class Copy:
         self.release = version_of(path) or owned
 
     @property
+    def soname(self) -> str:
+        """The name that others ask for."""
+        return self.library.soname or self.name
+
+    @property
     def real(self) -> str:
         """The file behind all links."""
         return shown(os.path.realpath(at(self.path)))
@@ -123,17 +128,14 @@ class Copy:
 def inventory() -> "list[Copy]":
     """Every copy, in the order of the places; a file of several names is listed under each."""
     owners = attempt(wheel_versions) or {}
-    seen: set[str] = set()
-    out = []
-    for kind, folder in places():
-        for path in folder_libraries(folder):
-            if family_of(os.path.basename(path)) is None or path in seen:
-                continue
-            seen.add(path)
-            copy = Copy(path, kind, owners)
-            if not copy.library.script and not copy.alien:
-                out.append(copy)
-    return out
+    found = [(kind, path) for kind, folder in places() for path in folder_libraries(folder)]
+    found += [("LD_PRELOAD", path) for path in Loader().preloaded]
+    kinds: dict[str, str] = {}
+    for kind, path in found:
+        if family_of(os.path.basename(path)) is not None:
+            kinds.setdefault(path, kind)
+    copies = (Copy(path, kind, owners) for path, kind in kinds.items())
+    return [copy for copy in copies if not copy.library.script and not copy.alien]
 
 
 def major_of(copy: Copy) -> str:
@@ -210,16 +212,15 @@ def examine_search(copies: "list[Copy]", loader: "Loader") -> "dict[str, str]":
 
 
 def examine_shadows(copies: "list[Copy]", mapped: "dict[str, str]") -> None:
-    """Whether LD_LIBRARY_PATH (PATH on Windows) names another release of a library that this interpreter's packages bring."""
-    brought = {copy.name: copy for copy in reversed(copies) if copy.kind == "wheel" and not copy.fault}
-    ahead = "PATH" if OS == "windows" else "LD_LIBRARY_PATH"
+    """Whether LD_PRELOAD, LD_LIBRARY_PATH (or PATH on Windows) names another release of what the packages here bring."""
+    brought = {copy.soname: copy for copy in reversed(copies) if copy.kind == "wheel" and not copy.fault}
     shadows = []
     for copy in copies:
-        mine = brought.get(copy.name)
-        if copy.kind != ahead or copy.fault or mine is None or mine.real == copy.real:
+        mine = brought.get(copy.soname)
+        if copy.kind not in ("LD_PRELOAD", "LD_LIBRARY_PATH", "PATH") or copy.fault or mine is None:
             continue
-        taken = shown(os.path.realpath(at(mapped.get(copy.name, ""))))
-        same = (mine.release, mine.library.size) == (copy.release, copy.library.size)
+        taken = shown(os.path.realpath(at(mapped.get(copy.soname, ""))))
+        same = (mine.release, mine.library.size) == (copy.release, copy.library.size) or mine.real == copy.real
         if not same and taken != mine.real:  # an RPATH comes before LD_LIBRARY_PATH
             shadows.append((mine, copy))
     for mine, copy in shadows:
