@@ -72,9 +72,9 @@ def examine_presence() -> None:
     """Whether there is a driver at all: kernel module, WSL's library and device, Jetson's, or the Windows library."""
     if OS == "windows":
         folder = os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32")
-        there = [name for name in SETTINGS["windows_libraries"] if exists(os.path.join(folder, name))]
-        fact("driver.present", bool(there))
-        fact("driver.libraries", "found" if there else "absent")
+        found = [name for name in SETTINGS["windows_libraries"] if exists(os.path.join(folder, name))]
+        fact("driver.present", bool(found))
+        fact("driver.libraries", "found" if found else "absent")
         return
     if OS == "macos":
         fact("driver.present", False)

@@ -274,7 +274,7 @@ def closure(
     ``preloaded`` are libraries that the framework opens by full path if its first try fails; ``opens(name)`` lists what a
     library opens later by name.
     """
-    mapped: dict[str, str] = {}
+    mapped = {elf(path).soname or os.path.basename(path): path for path in loader.preloaded}
     lacking: dict[str, str] = {}
     pending = [(binary, expand(elf(binary).rpath, binary)) for binary in binaries]
     while pending:
