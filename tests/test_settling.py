@@ -113,7 +113,7 @@ def local(**readings: str) -> list[Fact]:
 
 
 def report(rules: Rules, log: str, assume: bool = False, **readings: str) -> Report:
-    return Triager(knowledge(rules)).triage(read_text(log, "t.log"), local(**readings), assume_local=assume)
+    return Triager(knowledge(rules)).triage(read_text(log, "t.log"), readings=local(**readings), assume_local=assume)
 
 
 def statuses(found: Report) -> list[tuple[str, str]]:
@@ -255,7 +255,7 @@ def plan(rules: Rules, log: str, ran: list[str], **readings: str) -> list[str]:
     triager = Triager(known)
     from cudnn_triage.cleaning import clean
 
-    case = triager.examine(clean(read_text(log, "t")), local(**readings))
+    case = triager.beside(triager.examine(clean(read_text(log, "t"))), local(**readings))
     planner = Planner(known, case.met.__contains__)
     return list(planner.next_probes(triager.hypotheses(case)[0], case.machine, ran))
 

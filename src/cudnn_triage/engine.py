@@ -12,7 +12,7 @@ from .fuzzy import FuzzyMatcher
 from .grammar import parse
 from .knowledge.base import Knowledge, load
 from .lines import Line
-from .matching import Matcher, Occurrence, Stream
+from .matching import Matcher, Stream
 from .ranking import Hypothesis, rank
 from .reading import Log, read, read_text
 from .redact import redacted
@@ -21,7 +21,7 @@ from .reporting import Writer
 from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
-from .whereabouts import machine
+from .whereabouts import NOWHERE, machine
 
 NO_LOOK = Look()  # no machine was looked at
 
@@ -35,47 +35,38 @@ class Triager:
         self._fuzzy = FuzzyMatcher(self.knowledge)
         self._writer = Writer(self.knowledge)
 
-    def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = (), assume_local: bool = False) -> Case:
-        """Everything the log says, before ranking. ``facts`` of origin "local" are readings of a machine."""
+    def examine(self, lines: Sequence[Line], facts: Iterable[Fact] = ()) -> Case:
+        """Everything the log says, before ranking."""
         knowledge = self.knowledge
-        given = tuple(facts)
         structure = parse(lines)
         stream = Stream(lines)
         found = self._matcher.find(stream, structure)
         found = sorted([*found, *self._fuzzy.find(stream, structure, found)], key=lambda o: (o.first, o.start, o.rule))
         occurrences = tuple(silence_catch_alls(found, knowledge))
-        known = collect_facts(occurrences, lines, knowledge, [fact for fact in given if fact.origin != "local"])
+        known = collect_facts(occurrences, lines, knowledge, tuple(facts))
         for fact in structure_facts(occurrences, lines, structure, knowledge):
             known.add(fact)
         derive(known, knowledge)
-        readings = [fact for fact in given if fact.origin == "local"]
-        return self._weighed(lines, structure, occurrences, known, readings, assume_local)
+        evidence, echoes = weigh(occurrences, lines, structure, known, knowledge)
+        return Case(lines, structure, occurrences, known, NOWHERE, evidence, echoes)
 
-    def look_again(self, case: Case, readings: Iterable[Fact], assume_local: bool = False) -> Case:
-        """The case with other readings of a machine beside it; equal to examining the log with them."""
-        return self._weighed(case.lines, case.structure, case.occurrences, case.log, readings, assume_local)
-
-    def _weighed(
-        self,
-        lines: Sequence[Line],
-        structure: Structure,
-        occurrences: tuple[Occurrence, ...],
-        log: Facts,
-        readings: Iterable[Fact],
-        assume_local: bool,
-    ) -> Case:
-        met = matched(occurrences, self.knowledge)
-        local = machine(readings, log, met.__contains__, self.knowledge, assume_local)
-        facts = log.before(local.readings) if local.counts else log
-        evidence, echoes = weigh(occurrences, lines, structure, facts, self.knowledge)
-        return Case(lines, structure, occurrences, log, local, facts, evidence, echoes)
+    def beside(self, case: Case, readings: Iterable[Fact], assume_local: bool = False) -> Case:
+        """The case with readings of a machine beside the log."""
+        met = matched(case.occurrences, self.knowledge)
+        there = machine(readings, case.facts, met.__contains__, self.knowledge, assume_local)
+        return Case(case.lines, case.structure, case.occurrences, case.facts, there, case.evidence, case.echoes)
 
     def triage(
-        self, log: Log, facts: Iterable[Fact] = (), look: Look = NO_LOOK, *, assume_local: bool = False
+        self,
+        log: Log,
+        facts: Iterable[Fact] = (),
+        readings: Iterable[Fact] = (),
+        look: Look = NO_LOOK,
+        *,
+        assume_local: bool = False,
     ) -> Report:
-        """The report on one log."""
-        lines = clean(log)
-        case = self.examine(lines, facts, assume_local)
+        """The report on one log. ``facts`` are taken as if the log said them; ``readings`` of a machine settle hypotheses."""
+        case = self.beside(self.examine(clean(log), facts), readings, assume_local)
         return self.report(log, case, look)
 
     def hypotheses(self, case: Case, weights: Mapping[str, float] | None = None) -> tuple[list[Hypothesis], float]:
@@ -96,7 +87,7 @@ class Triager:
         """What is wrong with a machine by its readings alone, with no log."""
         log = read_text("", look.name)
         found = machine(readings, None, lambda name: None, self.knowledge, False)
-        case = Case((), Structure(()), (), Facts(), found, found.readings, (), {})
+        case = Case((), Structure(()), (), Facts(), found, (), {})
         return self._writer.report(log, case, faults(found, self.knowledge), 0.0, look)
 
     def captures(self, text: str) -> list[Fact]:
@@ -118,18 +109,20 @@ def triage(
     name: str = "<text>",
     knowledge: Knowledge | None = None,
     facts: Iterable[Fact] = (),
+    readings: Iterable[Fact] = (),
     assume_local: bool = False,
     redact: bool = True,
 ) -> Report:
     """Triage a log given as text or as raw bytes (which may be compressed, an archive, in any encoding).
 
-    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are readings known beforehand: those of origin
-    "local", read on a machine, count unless the log is from another one, or ``assume_local`` says that they do.
+    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are known beforehand and taken as if
+    the log said them. ``readings`` of the machine that the log is from confirm or refute hypotheses; where the log contradicts
+    them they do not count, unless ``assume_local`` says so.
     Secrets are masked unless ``redact`` is false. Safe to call from many threads; the same input gives the same report.
     Raises nothing for text; bytes of a broken archive or of an image raise reading.ReadError.
     """
     log = read_text(text, name) if isinstance(text, str) else joined(read(bytes(text), name), name)
-    report = shared(knowledge).triage(log, facts, assume_local=assume_local)
+    report = shared(knowledge).triage(log, facts, readings, assume_local=assume_local)
     return redacted(report) if redact else report
 
 

@@ -50,9 +50,8 @@ class Case:
     lines: Sequence[Line]
     structure: Structure
     occurrences: tuple[Occurrence, ...]
-    log: Facts  # what the log says, and what tables make of it
+    facts: Facts  # what the log says, and what tables make of it
     machine: Machine
-    facts: Facts  # the log's, and where it is silent the machine's
     evidence: tuple[Evidence, ...]
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
 
@@ -206,14 +205,11 @@ def weigh(
         met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
-    argued = {item.cause for item in evidence if item.supports}
     for cause, rule in knowledge.causes.items():
         for item in rule["evidence"]:
             if holds(item["when"], facts, seen):
                 asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
-                if local == "local" and cause not in argued:
-                    continue  # what a machine is like makes no fault of a log that does not speak of it
                 evidence.append(
                     Evidence(
                         cause,

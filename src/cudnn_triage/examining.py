@@ -146,7 +146,7 @@ def _settled(triager: Triager, log: Log, machine: Machine, assume_local: bool) -
     diagnosed = triager.report(log, case).verdict == "diagnosed"
     planner = Planner(triager.knowledge, case.met.__contains__)
     while True:
-        case = triager.look_again(case, machine.facts(), assume_local)
+        case = triager.beside(case, machine.facts(), assume_local)
         hypotheses, _ = triager.hypotheses(case)
         open_ones = [h for h in hypotheses if diagnosed or h.prior >= CREDIBLE]
         wanted = planner.next_probes(open_ones, case.machine, machine.ran) if open_ones else {}

@@ -139,7 +139,7 @@ class Writer:
             status=hypothesis.status,
             explanation=cause["explanation"],
             evidence=_evidence(hypothesis, case),
-            fixes=ready(cause["fixes"], case.facts, case.met.__contains__, self.knowledge),
+            fixes=ready(cause["fixes"], case.facts.before(case.machine.plain), case.met.__contains__, self.knowledge),
             dead_ends=tuple(DeadEnd(d["tried"], d["why"]) for d in cause["dead_ends"]),
             references=tuple(Reference(r["title"], r["url"]) for r in cause["references"]),
         )
@@ -185,7 +185,7 @@ def _reading(fact: Fact, both: bool) -> str:
 
 def _facts(case: Case) -> Iterator[Fact]:
     """What the log says, then the readings of the machine."""
-    yield from case.log
+    yield from case.facts
     yield from (fact for fact in case.machine.readings if fact.origin == "local")
 
 

@@ -13,6 +13,7 @@ from .ranking import DEFAULTS, WORTH_ASKING, Hypothesis, Status
 from .whereabouts import Ground, Machine, grounds
 
 CREDIBLE = 0.05  # probability from which a state that may well be harmless confirms a cause
+ALLOWED_FOR = 0.005  # probability from which a fault that stands alone does
 _ORDER = ("confirmed", "suspected", "refuted")
 
 
@@ -31,13 +32,14 @@ def conditions(hypothesis: Hypothesis, knowledge: Knowledge) -> tuple[list[dict[
     """What may confirm and what may refute a hypothesis, the more improbable the less.
 
     A state that many healthy machines are in confirms only what the log makes credible; a fault that stands alone confirms
-    whatever the log allows for at all.
+    what the log allows for. What has been refuted makes the others more probable.
     """
     if hypothesis.cause in knowledge.off_field or hypothesis.prior < WORTH_ASKING:
         return [], []
     rule = knowledge.causes[hypothesis.cause]
-    credible = max(hypothesis.prior, hypothesis.probability) >= CREDIBLE
-    return [item for item in rule["confirm"] if credible or item["alone"]], rule["refute"]
+    probability = max(hypothesis.prior, hypothesis.probability)
+    confirm = [item for item in rule["confirm"] if probability >= (ALLOWED_FOR if item["alone"] else CREDIBLE)]
+    return confirm, rule["refute"]
 
 
 def settle(

@@ -32,6 +32,14 @@ class Machine:
     assumed: bool = False  # the user says that they are, whatever speaks against it
 
     @property
+    def plain(self) -> Facts:
+        """The readings that leave no choice: one value each. These may enter the commands of fixes."""
+        by_name: dict[str, list[Fact]] = {}
+        for fact in self.readings if self.counts else ():
+            by_name.setdefault(fact.name, []).append(fact)
+        return Facts(found[0] for found in by_name.values() if len(found) == 1)
+
+    @property
     def has_log(self) -> bool:
         """Whether these stand beside a log."""
         return self.scope.has_log
@@ -40,6 +48,10 @@ class Machine:
     def counts(self) -> bool:
         """Whether the readings may decide anything."""
         return self.assumed or not self.elsewhere
+
+
+NOWHERE = Machine(Facts(), Readings(Facts(), Facts()))
+"""No machine was looked at."""
 
 
 def machine(readings: Iterable[Fact], log: Facts | None, seen: Seen, knowledge: Knowledge, assume: bool) -> Machine:

@@ -86,7 +86,7 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
     seen = case.met.__contains__ if case else lambda name: None
     planner = Planner(knowledge, seen)
     while True:
-        now = machine(there.facts(), case.log if case else None, seen, knowledge, True)
+        now = machine(there.facts(), case.facts if case else None, seen, knowledge, True)
         status, grounds = judge(confirm, refute, now.scope, seen)
         wanted = planner.cheapest(planner.asked([*confirm, *refute], now.scope, there.ran))
         if status == "confirmed" or not wanted:
