@@ -22,7 +22,7 @@ def inject(world: World) -> None:
         *(f"mknod -m 600 {name} c {major} {minor} && chown 65534 {name}" for name, major, minor in _NODES)
     )
     world.setup.append(f"mount --bind {Path(proc).parent} /proc/driver")
-    rights = "-dac_override,-dac_read_search"
+    rights = "-dac_override,-dac_read_search,-mknod,-fowner,-chown"
     world.prefix = ["setpriv", "--bounding-set", rights, "--inh-caps", rights]
 
 
