@@ -93,8 +93,8 @@ class Writer:
 
     def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
         """The hypotheses worth a person's time: the likeliest few by the log, and whatever is confirmed."""
-        ours = [h for h in rivals if h.prior >= WORTH_ASKING and h.cause not in self.knowledge.off_field]
-        first = sorted(ours, key=lambda h: -h.score)[:_MOST]
+        ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
+        first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:

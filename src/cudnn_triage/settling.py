@@ -9,7 +9,7 @@ from .conditions import Seen
 from .evidence import Evidence
 from .facts import Readings
 from .knowledge.base import Knowledge
-from .ranking import DEFAULTS, WORTH_ASKING, Hypothesis, Status
+from .ranking import DEFAULTS, Hypothesis, Status
 from .whereabouts import Ground, Machine, grounds
 
 CREDIBLE = 0.05  # probability from which a state that may well be harmless confirms a cause
@@ -28,18 +28,31 @@ def judge(
     return "suspected", ()
 
 
-def conditions(hypothesis: Hypothesis, knowledge: Knowledge) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What may confirm and what may refute a hypothesis, the more improbable the less.
+def rivals(hypotheses: Iterable[Hypothesis], knowledge: Knowledge) -> list[Hypothesis]:
+    """The hypotheses of the field that exclude one another, the likeliest by the log first."""
+    found = (h for h in hypotheses if h.cause in knowledge.competing and h.cause not in knowledge.off_field)
+    return sorted(found, key=lambda h: -h.score)
 
-    A state that many healthy machines are in confirms only what the log makes credible; a fault that stands alone confirms
-    what the log allows for. What has been refuted makes the others more probable.
+
+def conditions(
+    hypothesis: Hypothesis, leader: Hypothesis, knowledge: Knowledge
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What may confirm and what may refute a hypothesis, the more improbable the less; ``leader`` is the likeliest by the log.
+
+    A state that many healthy machines are in confirms only what the log makes credible. A fault that stands alone confirms
+    what the log allows for: something not quite improbable, or something that the leader's own message may mean as well.
+    What has been refuted makes the others more probable.
     """
-    if hypothesis.cause in knowledge.off_field or hypothesis.prior < WORTH_ASKING:
-        return [], []
     rule = knowledge.causes[hypothesis.cause]
     probability = max(hypothesis.prior, hypothesis.probability)
-    confirm = [item for item in rule["confirm"] if probability >= (ALLOWED_FOR if item["alone"] else CREDIBLE)]
+    allowed = probability >= ALLOWED_FOR or not _places(hypothesis).isdisjoint(_places(leader))
+    confirm = [item for item in rule["confirm"] if probability >= CREDIBLE or (item["alone"] and allowed)]
     return confirm, rule["refute"]
+
+
+def _places(hypothesis: Hypothesis) -> set[int]:
+    """The lines whose messages speak for a hypothesis."""
+    return {e.occurrence.first for e in hypothesis.evidence if e.supports and e.occurrence}
 
 
 def settle(
@@ -54,23 +67,24 @@ def settle(
 
     Only what the log speaks for can be confirmed. ``none`` is the probability by the log that none of them holds.
     """
-    if not machine.counts:
+    ours = rivals(hypotheses, knowledge)
+    if not machine.counts or not ours:
         return list(hypotheses)
-    found = list(hypotheses)
+    numbers = {**DEFAULTS, **weights}
+    chances: dict[str, float] = {}
     for _ in range(2):  # what is refuted makes others credible
-        judged = [_judged(h, p, machine, seen, knowledge) for h, p in zip(hypotheses, found, strict=True)]
-        chances = _chances([h for h in judged if h.cause in knowledge.competing], none, {**DEFAULTS, **weights})
-        found = [h.with_probability(chances.get(h.cause, h.probability)) for h in judged]
-    if all(h.status == "suspected" for h in found):
+        judged: dict[str, Hypothesis] = {}
+        for plain in ours:
+            asked = conditions(plain.with_probability(chances.get(plain.cause, plain.prior)), ours[0], knowledge)
+            status, found = judge(*asked, machine.scope, seen)
+            grounded = evidence(plain.cause, found, supports=status == "confirmed")
+            judged[plain.cause] = plain.settled(status, grounded)
+        after = [judged.get(h.cause, h) for h in hypotheses]
+        chances = _chances([h for h in after if h.cause in knowledge.competing], none, numbers)
+    if all(h.status == "suspected" for h in after):
         return list(hypotheses)
-    return sorted(found, key=lambda h: _ORDER.index(h.status))
-
-
-def _judged(
-    hypothesis: Hypothesis, so_far: Hypothesis, machine: Machine, seen: Seen, knowledge: Knowledge
-) -> Hypothesis:
-    status, found = judge(*conditions(so_far, knowledge), machine.scope, seen)
-    return hypothesis.settled(status, evidence(hypothesis.cause, found, supports=status == "confirmed"))
+    after = [h.with_probability(chances.get(h.cause, h.probability)) for h in after]
+    return sorted(after, key=lambda h: _ORDER.index(h.status))
 
 
 def evidence(cause: str, found: Iterable[Ground], *, supports: bool) -> tuple[Evidence, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
 from ..conditions import holds
 from ..evidence import Case
-from ..facts import OF_THE_LOG, Fact
+from ..facts import OF_THE_LOG, Fact, Readings
 from ..knowledge.base import Knowledge
 from ..knowledge.trees import asks_the_log, fact_names
 from ..report import Look
@@ -63,7 +63,7 @@ class Check:
         lines = [f"{_SAID[self.verdict]}: {self.cause} ({knowledge.causes[self.cause]['title']}), on {where}"]
         lines += [f"  {ground.why} ({', '.join(_readings(ground))})" for ground in self.grounds]
         if self.verdict == "gone" and not self.grounds:
-            lines.append("  nothing of what would confirm it holds any more")
+            lines.append("  nothing that would confirm it is found")
         if self.missing:
             lines.append("What would decide:")
             lines += [f"  {ask}" for ask in self.missing]
@@ -77,7 +77,8 @@ def _readings(ground: Ground) -> list[str]:
 def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge) -> Check:
     """Look again for ``cause``; ``case`` is the log it was found in, where that is at hand.
 
-    It is gone when something refutes it, or when nothing that would confirm it holds: each condition known to be false.
+    It is gone when something refutes it, or when nothing that would confirm it is found: each condition known to be false, or
+    what it asks for looked for and not there.
     Differences between log and machine do not matter here, since a fix makes some.
     """
     rule = knowledge.causes[cause]
@@ -94,8 +95,10 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
         there.run(dict.fromkeys(wanted, f"is it {cause}?"))
     if status == "confirmed":
         return Check(cause, "still-there", grounds, ())
-    results = [holds(item["when"], now.scope, seen) for item in confirm]
-    if status == "refuted" or (results and not any(result is not False for result in results)):
+    ended = {item.name: item.status for item in there.look.probes}
+    if status == "refuted" or (
+        confirm and all(_not_found(item["when"], now.scope, planner, ended) for item in confirm)
+    ):
         return Check(cause, "gone", grounds, ())
     asked = [name for item in (*confirm, *refute) for name in fact_names(item["when"])]
     unknown = [name for name in dict.fromkeys(asked) if not name.startswith(OF_THE_LOG) and not now.scope.values(name)]
@@ -105,6 +108,22 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
     elif not confirm and not refute:
         missing = [f"the log it was found in: cudnn-triage verify {cause} FILE"]
     return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)))
+
+
+def _not_found(tree: list[Any], scope: Readings, planner: Planner, ended: Mapping[str, str]) -> bool:
+    """Whether a condition does not hold, or what would make it hold was looked for by probes that ran to their end.
+
+    Silence about facts that list what was found (``many``) counts here, unlike in a diagnosis: the question is whether what
+    confirmed the cause is still found. Silence about any other fact means that it could not be read.
+    """
+    result = holds(tree, scope, planner.seen)
+    if result is not None:
+        return not result
+    unknown = [name for name in fact_names(tree) if not scope.values(name)]
+    if any(name.startswith(OF_THE_LOG) or not planner.lists(name) for name in unknown):
+        return False
+    answers = [[ended.get(probe, "") for probe in planner.readers(name)] for name in unknown]
+    return bool(answers) and all("ok" in each and set(each) <= {"ok", "skipped"} for each in answers)
 
 
 def _ask(name: str, knowledge: Knowledge) -> str:

@@ -12,7 +12,7 @@ from ..facts import OF_THE_LOG, Readings, covers
 from ..knowledge.base import Knowledge
 from ..knowledge.trees import fact_names
 from ..ranking import WORTH_ASKING, Hypothesis
-from ..settling import CREDIBLE, conditions
+from ..settling import CREDIBLE, conditions, rivals
 from ..tables import sources
 from ..whereabouts import Machine
 
@@ -40,15 +40,15 @@ class Planner:
         where = self.cheapest(self._whereabouts(machine.scope, ran))
         if where:
             return {probe: [] for probe in where}
-        by_log = sorted(hypotheses, key=lambda h: -h.score)
-        rivals = [h for h in by_log if h.cause in self.knowledge.competing and h.cause not in self.knowledge.off_field]
-        confirmed = next((i for i, h in enumerate(rivals) if h.status == "confirmed"), len(rivals))
-        above = [h for h in rivals[:confirmed] if h.prior >= WORTH_ASKING]
+        ours = rivals(hypotheses, self.knowledge)
+        confirmed = next((i for i, h in enumerate(ours) if h.status == "confirmed"), len(ours))
+        above = ours[:confirmed]
         for group in ([h for h in above if h.probability >= CREDIBLE or h is above[0]], above):
             wanted: dict[str, list[str]] = {}
             for hypothesis in group:
-                confirm, refute = conditions(hypothesis, self.knowledge)
-                items = confirm if hypothesis.status == "refuted" else [*confirm, *refute]
+                confirm, refute = conditions(hypothesis, ours[0], self.knowledge)
+                shown = hypothesis.prior >= WORTH_ASKING and hypothesis.status != "refuted"
+                items = [*confirm, *refute] if shown else confirm
                 for probe in self.asked(items, machine.scope, ran):
                     wanted.setdefault(probe, []).append(hypothesis.cause)
             cheapest = self.cheapest(wanted)
@@ -73,7 +73,7 @@ class Planner:
     def _askable(self, name: str, scope: Readings, ran: Collection[str]) -> bool:
         if name.startswith(OF_THE_LOG):
             return False
-        if scope.values(name) and not self.knowledge.facts.get(self._declared(name), {}).get("many"):
+        if scope.values(name) and not self.lists(name):
             return False
         return any(probe not in ran for probe in self.readers(name))
 
@@ -86,6 +86,10 @@ class Planner:
                 readers = self.cheapest(self.readers(name))
                 out |= {probe for probe in readers if probe in asked}
         return out
+
+    def lists(self, name: str) -> bool:
+        """Whether a fact lists what is found, so that there may be several values, or none."""
+        return bool(self.knowledge.facts.get(self._declared(name), {}).get("many"))
 
     def readers(self, name: str) -> list[str]:
         """The probes that read a fact, or one from which a table works it out."""
