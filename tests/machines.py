@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import platform
@@ -222,3 +223,12 @@ def compiled(path: Path, source: str, *flags: str) -> Path:
 
 def has_compiler() -> bool:
     return sys.platform == "linux" and shutil.which("gcc") is not None
+
+
+def opens(name: str) -> bool:
+    """Whether the loader of this machine finds a library."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True

@@ -8,11 +8,11 @@ import os
 import sys
 from pathlib import Path
 
-import machines
 import pytest
-from machines import compiled, examine, files, wheel
 
+import machines
 from cudnn_triage.probing import bundle
+from machines import compiled, examine, files, wheel
 
 COMPILER = pytest.mark.skipif(not machines.has_compiler(), reason="needs gcc on Linux")
 
@@ -62,6 +62,7 @@ const char *nvmlErrorString(int s) { return "an error"; }
 int nvmlSystemGetDriverVersion(char *t, u n) { strcpy(t, "550.54.14"); return 0; }
 int nvmlSystemGetNVMLVersion(char *t, u n) { strcpy(t, "12.550.54.14"); return 0; }
 int nvmlSystemGetCudaDriverVersion_v2(int *v) { *v = 12040; return 0; }
+int nvmlSystemGetCudaDriverVersion(int *v) { *v = 12040; return 0; }
 int nvmlDeviceGetCount_v2(u *n) { *n = COUNT; return 0; }
 int nvmlDeviceGetHandleByIndex_v2(u i, void **h) { *h = (void *)(unsigned long)(i + 1); return HANDLE; }
 int nvmlDeviceGetName(void *h, char *t, u n) { strcpy(t, "NVIDIA H100"); return ANSWER; }
@@ -100,11 +101,25 @@ def ask(tmp_path: Path, *macros: str, environ: dict[str, str] | None = None) -> 
 @COMPILER
 def test_healthy_gpu(tmp_path: Path) -> None:
     said = ask(tmp_path)
-    assert (said.one("nvml.status"), said.one("driver.version"), said.one("cuda.driver")) == ("NVML_SUCCESS", "550.54.14", "12.4")
-    assert (said.one("gpu.installed"), said.one("gpu.name"), said.one("gpu.cc"), said.one("gpu.uuid")) == (1, "NVIDIA H100", "9.0", "GPU-0000")
+    assert (said.one("nvml.status"), said.one("driver.version"), said.one("cuda.driver")) == (
+        "NVML_SUCCESS",
+        "550.54.14",
+        "12.4",
+    )
+    assert (said.one("gpu.installed"), said.one("gpu.name"), said.one("gpu.cc"), said.one("gpu.uuid")) == (
+        1,
+        "NVIDIA H100",
+        "9.0",
+        "GPU-0000",
+    )
     assert (said.one("memory.total"), said.one("memory.free"), said.one("memory.used")) == (80 << 30, 79 << 30, 1 << 30)
     assert (said.one("memory.other"), said.one("gpu.processes"), said.one("gpu.memory.unattributed")) == (0, 0, 1 << 30)
-    assert (said.one("gpu.lost"), said.one("gpu.mode"), said.one("gpu.persistence"), said.one("gpu.mig")) == ("no", "default", "yes", "off")
+    assert (said.one("gpu.lost"), said.one("gpu.mode"), said.one("gpu.persistence"), said.one("gpu.mig")) == (
+        "no",
+        "default",
+        "yes",
+        "off",
+    )
     assert (said.one("gpu.ecc"), said.one("gpu.ecc.uncorrected"), said.one("gpu.remap.failed")) == ("on", 0, "no")
     assert (said.one("gpu.pcie.width"), said.one("gpu.pcie.narrow"), said.one("gpu.throttle")) == (16, "no", "idle")
     assert (said.one("gpu.temperature"), said.one("gpu.power")) == (41, 71.5)
@@ -115,7 +130,17 @@ def test_healthy_gpu(tmp_path: Path) -> None:
 def test_what_the_driver_does_not_answer_is_not_a_reading(tmp_path: Path) -> None:
     said = ask(tmp_path, "ANSWER=3")
     assert said.one("gpu.installed") == 1
-    for name in ("gpu.name", "memory.total", "memory.other", "gpu.mode", "gpu.ecc", "gpu.remap.failed", "gpu.mig", "gpu.throttle", "nvlink.up"):
+    for name in (
+        "gpu.name",
+        "memory.total",
+        "memory.other",
+        "gpu.mode",
+        "gpu.ecc",
+        "gpu.remap.failed",
+        "gpu.mig",
+        "gpu.throttle",
+        "nvlink.up",
+    ):
         assert said.one(name) is None, name
     assert said.one("gpu.lost") == "no"
 
@@ -159,7 +184,7 @@ def test_driver_that_does_not_start_says_nothing_of_gpus(tmp_path: Path) -> None
     assert said.absent == ""
 
 
-@pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="there is a driver")
+@pytest.mark.skipif(machines.opens("libnvidia-ml.so.1"), reason="there is a driver")
 def test_no_nvml() -> None:
     said = examine("nvml")
     assert (said.one("nvml.status"), said.one("nvml.library")) == ("NVML_ERROR_LIBRARY_NOT_FOUND", "no")
@@ -178,7 +203,8 @@ def test_thousand_gpus(tmp_path: Path) -> None:
 
 @COMPILER
 @pytest.mark.parametrize(
-    ("value", "missing"), [("0,1", []), ("0,7", ["7"]), ("GPU-0001", []), ("GPU-9999", ["GPU-9999"]), ("-1", []), ("", [])]
+    ("value", "missing"),
+    [("0,1", []), ("0,7", ["7"]), ("GPU-0001", []), ("GPU-9999", ["GPU-9999"]), ("-1", []), ("", [])],
 )
 def test_devices_that_are_named_and_not_there(value: str, missing: list[str], tmp_path: Path) -> None:
     said = ask(tmp_path, "COUNT=2", environ={"CUDA_VISIBLE_DEVICES": value})
@@ -196,7 +222,7 @@ def test_nvml_that_crashes_leaves_what_was_read(tmp_path: Path) -> None:
 
 # frameworks that are made up: what they would do is told by environment variables
 
-TORCH = '''
+TORCH = """
 import os, sys, types
 __version__ = "2.4.0+cu121"
 broken = os.environ.get("BROKEN", "").split(",")
@@ -204,11 +230,11 @@ version = types.SimpleNamespace(cuda=os.environ.get("CUDA") or None, hip=None, g
 
 
 class Tensor:
-    def __init__(self, *a, **k): self.grad = self
+    def __init__(self, *a, **k): self.grad, self.value = self, 128.0
     def __getattr__(self, name): return lambda *a, **k: self
     def __add__(self, other): return self
     def __matmul__(self, other): self.value = 32768.0; return self
-    def item(self): return getattr(self, "value", 128.0)
+    def item(self): return self.value
 
 
 def ones(*a, **k): return Tensor()
@@ -271,7 +297,7 @@ cuda = types.SimpleNamespace(
 )
 if "import" in broken:
     raise ImportError("libcudnn.so.9: cannot open shared object file: No such file or directory")
-'''
+"""
 
 
 def torch(tmp_path: Path, whole: bool = True, **environ: str) -> machines.Said:
@@ -295,7 +321,11 @@ def test_cpu_build(tmp_path: Path) -> None:
 def test_cuda_build_without_gpu(tmp_path: Path) -> None:
     said = torch(tmp_path, CUDA="12.1")
     assert (said.one("torch.build"), said.one("cuda.build"), said.one("torch.gpu")) == ("cuda", "12.1", "no")
-    assert (said.one("torch.cudnn.compiled"), said.one("torch.cudnn.loaded"), said.one("torch.cudnn.accepted")) == ("9.1.0", "9.1.0", "yes")
+    assert (said.one("torch.cudnn.compiled"), said.one("torch.cudnn.loaded"), said.one("torch.cudnn.accepted")) == (
+        "9.1.0",
+        "9.1.0",
+        "yes",
+    )
     assert said.one("build.archs") == "sm_50 sm_80 sm_86 sm_90"
     assert (said.one("build.cc.min"), said.one("build.cc.max"), said.one("torch.serves")) == ("5.0", "9.0", None)
     assert said.one("torch.init.error").startswith("Found no NVIDIA driver")
@@ -304,7 +334,12 @@ def test_cuda_build_without_gpu(tmp_path: Path) -> None:
 
 def test_healthy_gpu_build(tmp_path: Path) -> None:
     said = torch(tmp_path, CUDA="12.1", GPU="1")
-    assert (said.one("torch.gpu"), said.one("gpu.name"), said.one("gpu.cc"), said.one("torch.serves")) == ("yes", "NVIDIA A10", "8.6", "yes")
+    assert (said.one("torch.gpu"), said.one("gpu.name"), said.one("gpu.cc"), said.one("torch.serves")) == (
+        "yes",
+        "NVIDIA A10",
+        "8.6",
+        "yes",
+    )
     for name in ("kernel", "matmul", "conv.plain", "rnn.plain", "conv", "rnn"):
         assert said.one("torch." + name) == "ok", name
     assert said.one("torch.fault") == "none"
@@ -326,7 +361,11 @@ def test_cudnn_at_fault(tmp_path: Path) -> None:
 
 def test_cuda_at_fault(tmp_path: Path) -> None:
     said = torch(tmp_path, CUDA="12.1", GPU="1", BROKEN="conv,conv.cudnn")
-    assert (said.one("torch.conv.plain"), said.one("torch.conv"), said.one("torch.fault")) == ("failed", "failed", "cuda")
+    assert (said.one("torch.conv.plain"), said.one("torch.conv"), said.one("torch.fault")) == (
+        "failed",
+        "failed",
+        "cuda",
+    )
 
 
 def test_crash_in_cudnn_comes_after_the_plain_trial(tmp_path: Path) -> None:
@@ -391,7 +430,7 @@ def test_folder_left_behind_by_another_onnxruntime(tmp_path: Path) -> None:
     assert said.one("onnxruntime.build") is None
 
 
-ORT = '''
+ORT = """
 import os
 __version__ = "1.20.0"
 class SessionOptions: pass
@@ -403,20 +442,36 @@ class InferenceSession:
             os.write(2, b"Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open shared object file\\n")
     def get_providers(self): return ["CUDAExecutionProvider"] if self.gpu else ["CPUExecutionProvider"]
     def run(self, names, feed): return [feed["x"]]
-'''
-NUMPY = "float32 = 0\nclass A:\n    def all(self): return True\ndef ones(s, dtype): return A()\ndef isfinite(a): return a\n"
+"""
+NUMPY = (
+    "float32 = 0\nclass A:\n    def all(self): return True\ndef ones(s, dtype): return A()\ndef isfinite(a): return a\n"
+)
 
 
 def test_onnxruntime_that_falls_back_to_the_processor(tmp_path: Path) -> None:
     files(tmp_path, {"onnxruntime/__init__.py": ORT, "numpy.py": NUMPY})
-    files(tmp_path, {"onnxruntime/capi/build_and_package_info.py": "cuda_version = '12.4'\npackage_name = 'onnxruntime-gpu'\n", "onnxruntime/capi/__init__.py": ""})
+    files(
+        tmp_path,
+        {
+            "onnxruntime/capi/build_and_package_info.py": "cuda_version = '12.4'\npackage_name = 'onnxruntime-gpu'\n",
+            "onnxruntime/capi/__init__.py": "",
+        },
+    )
     environ = {"PYTHONPATH": str(tmp_path)}
     said = examine("onnxruntime", environ=environ, flags=["-S"])
-    assert (said.one("onnxruntime.build"), said.one("onnxruntime.cuda"), said.one("onnxruntime.gpu")) == ("cuda", "12.4", "no")
+    assert (said.one("onnxruntime.build"), said.one("onnxruntime.cuda"), said.one("onnxruntime.gpu")) == (
+        "cuda",
+        "12.4",
+        "no",
+    )
     if hasattr(os, "memfd_create"):
         assert "libcublasLt.so.12" in said.messages
     works = examine("onnxruntime", environ={**environ, "WORKS": "1"}, flags=["-S"])
-    assert (works.one("onnxruntime.gpu"), works.one("onnxruntime.conv"), works.one("onnxruntime.fault")) == ("yes", "ok", "none")
+    assert (works.one("onnxruntime.gpu"), works.one("onnxruntime.conv"), works.one("onnxruntime.fault")) == (
+        "yes",
+        "ok",
+        "none",
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="extensions are tried in child processes")
@@ -433,7 +488,10 @@ def test_extensions_each_by_itself(tmp_path: Path) -> None:
     assert (said.one("probe.extensions.crashed"), said.one("probe.extensions.stage")) == ("SIGSEGV", "import amp_C")
     assert "undefined symbol" in said.messages
     files(tmp_path / "none", {"torch/__init__.py": ""})
-    assert examine("extensions", environ={"PYTHONPATH": str(tmp_path / "none")}, flags=["-S"]).one("extension.found") == "no"
+    assert (
+        examine("extensions", environ={"PYTHONPATH": str(tmp_path / "none")}, flags=["-S"]).one("extension.found")
+        == "no"
+    )
 
 
 # the real ones, where the interpreter named by CUDNN_TRIAGE_FRAMEWORKS_PYTHON (else this one) has them
@@ -443,7 +501,7 @@ PYTHON = os.environ.get("CUDNN_TRIAGE_FRAMEWORKS_PYTHON", sys.executable)
 
 @pytest.mark.parametrize("name", ["torch", "tensorflow", "jax", "onnxruntime"])
 def test_real_framework(name: str) -> None:
-    if PYTHON == sys.executable and importlib.util.find_spec(name) is None:
+    if sys.executable == PYTHON and importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed")
     said = examine(name, python=PYTHON)
     if said.absent:
@@ -463,4 +521,6 @@ def test_models_that_are_written_by_hand() -> None:
     said = examine("onnxruntime", python=PYTHON, before=run)
     if said.absent:
         pytest.skip(said.absent)
-    assert {name: said.one("onnxruntime." + name) for name in ("kernel", "matmul", "conv", "rnn")} == dict.fromkeys(("kernel", "matmul", "conv", "rnn"), "ok")
+    assert {name: said.one("onnxruntime." + name) for name in ("kernel", "matmul", "conv", "rnn")} == dict.fromkeys(
+        ("kernel", "matmul", "conv", "rnn"), "ok"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -413,10 +412,7 @@ def test_libcuda_that_is_found_and_refused(site: Path, tmp_path: Path) -> None:
     assert "libcuda.so.1" in said.messages
 
 
-@pytest.mark.skipif(
-    shutil.which("ldconfig") is not None and "libcuda.so.1" in os.popen("ldconfig -p").read(),
-    reason="there is a driver",
-)
+@pytest.mark.skipif(machines.opens("libcuda.so.1"), reason="there is a driver")
 def test_no_libcuda(site: Path) -> None:
     said = load(site)
     assert (said.one("driver.libcuda"), said.one("driver.init")) == ("none", None)
