@@ -154,13 +154,17 @@ def library(
 
     dynamic = [(1, text(name)) for name in needed]
     dynamic += [(tag, text(word)) for tag, word in ((14, soname), (15, rpath), (29, runpath)) if word]
-    for name in names:
-        text(name)
+    versions = [text(name) for name in names]
     symbol = text("cudnn_graph_version")
     entry, start = 16, 64 + 2 * 56
-    strings_at = start + entry * (len(dynamic) + 3)
-    dynamic += [(5, strings_at), (10, len(strings)), (0, 0)]
-    body = b"".join(struct.pack("<qQ", tag, value) for tag, value in dynamic) + bytes(strings)
+    versions_at = start + entry * (len(dynamic) + 4)
+    table_of_versions = b"".join(
+        struct.pack("<HHHHIII", 1, 0, i + 1, 1, 0, 20, 28 if name != versions[-1] else 0) + struct.pack("<II", name, 0)
+        for i, name in enumerate(versions)
+    )
+    strings_at = versions_at + len(table_of_versions)
+    dynamic += [(0x6FFFFFFC if versions else 10, versions_at), (5, strings_at), (10, len(strings)), (0, 0)]
+    body = b"".join(struct.pack("<qQ", tag, value) for tag, value in dynamic) + table_of_versions + bytes(strings)
     value_at = start + len(body)
     body += struct.pack("<I", release[0] << 16 | release[1] << 8 | release[2]) if release else b""
     symbols_at = start + len(body)

@@ -18,6 +18,7 @@ MACHINES = {3: "x86", 20: "ppc", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aar
 PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
 NAME = re.compile(r"lib(?P<stem>[\w+-]+(?:\.alt)?)\.so(?P<version>(?:\.\d+)*)$")
 DLL_NAME = re.compile(r"(?P<stem>[\w+-]+?)(?:64)?_?(?P<version>\d+(?:_\d+)*)?\.dll$", re.IGNORECASE)
+_MOST_VERSIONS = 4096  # names of symbol versions; libstdc++ has about 60
 _HASHED = re.compile(r"-[0-9a-f]{8}$")  # what auditwheel appends to a copied library's name
 _LINKER_SCRIPT = re.compile(rb"^\s*(/\*|INPUT|GROUP|OUTPUT_FORMAT)")
 
@@ -42,6 +43,7 @@ class Elf:
         self.needed: list[str] = []
         self.rpath: list[str] = []
         self.runpath: list[str] = []
+        self.names: list[str] = []  # symbol versions defined and needed
         self.size = 0
         self.script = False  # a linker script: text on purpose, of no interest to the loader
         try:
@@ -116,15 +118,37 @@ class Elf:
         if 0 in [tag for tag, _ in entries]:
             entries = entries[: [tag for tag, _ in entries].index(0)]
         single = dict(entries)
-        self._names = self._at(file, self._offset(single[5]), single[10]) if 5 in single and 10 in single else b""
-        self.needed = [self._name(value) for tag, value in entries if tag == 1]
-        self.soname = self._name(single[14]) if 14 in single else ""
-        self.rpath = self._name(single[15]).split(":") if 15 in single else []
-        self.runpath = self._name(single[29]).split(":") if 29 in single else []
+        if 5 not in single:
+            return
+        self._names = self._offset(single[5])
+        self.needed = [self._name(file, value) for tag, value in entries if tag == 1]
+        self.soname = self._name(file, single[14]) if 14 in single else ""
+        self.rpath = self._name(file, single[15]).split(":") if 15 in single else []
+        self.runpath = self._name(file, single[29]).split(":") if 29 in single else []
+        # symbol versions: DT_VERDEF and DT_VERNEED are lists of entries, each with a list of names
+        for start, shape, name in ((0x6FFFFFFC, "HHHHIII", "II"), (0x6FFFFFFE, "HHIII", "IHHII")):
+            if start in single:
+                self.names += self._versions(file, self._offset(single[start]), shape, name)
 
-    def _name(self, start: int) -> str:
-        end = self._names.find(b"\0", start)
-        return self._names[start:end].decode("utf-8", "replace")
+    def _versions(self, file: "BinaryIO", place: int, shape: str, name: str) -> "list[str]":
+        entry, aside = struct.Struct(self._order + shape), struct.Struct(self._order + name)
+        out: list[str] = []
+        for _ in range(_MOST_VERSIONS):
+            fields = entry.unpack(self._at(file, place, entry.size))
+            inner = place + fields[-2]
+            for _ in range(fields[3] if shape == "HHHHIII" else fields[1]):
+                found = aside.unpack(self._at(file, inner, aside.size))
+                out.append(self._name(file, found[-2]))
+                if not found[-1] or len(out) > _MOST_VERSIONS:
+                    break
+                inner += found[-1]
+            if not fields[-1]:
+                break
+            place += fields[-1]
+        return out
+
+    def _name(self, file: "BinaryIO", start: int) -> str:
+        return self._at(file, self._names + start, 4096).partition(b"\0")[0].decode("utf-8", "replace")
 
     def _section(self, entry: bytes) -> "tuple[int, int, int, int]":
         if self.bits == 64:
@@ -142,15 +166,15 @@ class Elf:
                 continue
             table = self._at(file, offset, length)
             for name, info, _, section, value, size in struct.iter_unpack(self._order + "IBBHQQ", table):
-                if size == 4 and info & 15 == 1 and section and re.match(r"cudnn_\w+_version$", self._name(name)):
+                if size == 4 and info & 15 == 1 and section and re.match(r"cudnn_\w+_version$", self._name(file, name)):
                     packed = struct.unpack(self._order + "I", self._at(file, self._offset(value), 4))[0]
                     return f"{packed >> 16}.{packed >> 8 & 255}.{packed & 255}" if 1 <= packed >> 16 < 100 else ""
         return ""
 
     def versions(self, prefix: str) -> "list[tuple[int, ...]]":
-        """The symbol versions PREFIX_x.y in the name table: what a library provides or needs of another, e.g. GLIBCXX."""
-        found = re.findall(rb"\b" + prefix.encode() + rb"_(\d+(?:\.\d+)+)\0", getattr(self, "_names", b""))
-        return sorted(tuple(int(part) for part in text.split(b".")) for text in found)
+        """The symbol versions PREFIX_x.y that a library provides or needs of another, e.g. GLIBCXX, oldest first."""
+        found = (re.fullmatch(re.escape(prefix) + r"_(\d+(?:\.\d+)+)", name) for name in self.names)
+        return sorted(tuple(int(part) for part in one[1].split(".")) for one in found if one)
 
     def _read_pe(self, file: "BinaryIO") -> None:
         start = struct.unpack("<I", self._at(file, 0x3C, 4))[0]

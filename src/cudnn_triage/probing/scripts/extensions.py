@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .apart import apart, step
-    from .prelude import SETTINGS, absent, attempt, fact, read, record, run
+    from .prelude import SETTINGS, absent, attempt, fact, read, run
     from .trials import failed
 
 
@@ -64,11 +64,7 @@ def main() -> None:
             seen.append(name)
             if not apart("extensions", name, examine, name, there):
                 fact("extension.failed", name)
-    record("extensions", found=seen)
-    if seen:
-        fact("extension.found", "yes")
-    else:
-        fact("extension.found", "no")
+    fact("extension.found", bool(seen))
 
 
 if __name__ == "__main__":

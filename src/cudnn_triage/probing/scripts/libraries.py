@@ -243,19 +243,23 @@ def main() -> None:
     """Look everywhere, then ask what would be taken."""
     copies = inventory()
     loader = Loader()
+    names: dict[str, list[str]] = {}
     for copy in copies:
-        record(
-            "library",
-            path=copy.path,
-            real=None if copy.real == copy.path else copy.real,
-            family=copy.family,
-            place=copy.kind,
-            release=copy.release or None,
-            package=copy.owner or None,
-            soname=copy.library.soname or None,
-            size=copy.library.size,
-            fault=copy.fault or None,
-        )
+        names.setdefault(copy.real, []).append(copy.path)
+    for copy in copies:
+        if names[copy.real][0] == copy.path:
+            record(
+                "library",
+                path=copy.path,
+                also=names[copy.real][1:] or None,
+                family=copy.family,
+                place=copy.kind,
+                release=copy.release or None,
+                package=copy.owner or None,
+                soname=copy.library.soname or None,
+                size=copy.library.size,
+                fault=copy.fault or None,
+            )
         if copy.fault and copy.fault != "unreadable":
             fact("library.broken", copy.path)
             fact("library.broken.how", copy.fault)
