@@ -124,7 +124,8 @@ def _mended(fault: Fault, world: World, verdict: Verdict, log: str) -> None:
     if outcome.code == 0:
         verdict.afterwards = RUNS
     else:
-        verdict.afterwards = first(triage(world, outcome.text)) or f"ended with {outcome.code}"
+        named = first(triage(world, outcome.text))
+        verdict.afterwards = named if named not in ("", "not-gpu-related", "nothing") else f"ended with {outcome.code}"
     if fault.afterwards == RUNS and outcome.code != 0:
         verdict.wrong.append(f"mended, and the program ended with {outcome.code}")
     elif fault.afterwards not in (RUNS, "other") and verdict.afterwards != fault.afterwards:
