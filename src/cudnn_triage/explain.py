@@ -62,6 +62,11 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[s
         yield ""
         yield "What does not help:"
         yield from (f"  - {dead['tried']}: {dead['why']}" for dead in cause["dead_ends"])
+    for title, conditions in (("Confirmed", cause["confirm"]), ("Ruled out", cause["refute"])):
+        if conditions:
+            yield ""
+            yield f"{title} on a machine (cudnn-triage --probe) when:"
+            yield from (f"  - {item['why']} ({item['text']})" for item in conditions)
     messages = [
         rule for rule in knowledge.rules if any(p["cause"] == name and p["supports"] for p in rule["points_to"])
     ]

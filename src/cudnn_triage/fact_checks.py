@@ -24,7 +24,6 @@ STRUCTURE_FACTS = frozenset(
         "failure.first.explained",
         "failure.first.vocabulary",
         "log.ranks",
-        "python.site",
     }
 )
 """Facts that the structure of the log yields without a rule (docs/rules.md)."""

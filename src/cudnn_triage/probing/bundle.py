@@ -19,6 +19,11 @@ def text_of(name: str) -> str:
     return resources.files(__package__).joinpath(*name.split("/")).read_text(encoding="utf-8")
 
 
+def has_script(name: str) -> bool:
+    """Whether there is a script, or a part of scripts, of this name."""
+    return resources.files(__package__).joinpath("scripts").joinpath(f"{name}.py").is_file()
+
+
 @cache
 def _pynvml() -> str:
     """The source text of nvidia-ml-py, without importing it; empty where it is not installed."""

@@ -156,8 +156,9 @@ def main() -> None:
         trial("jax.cpu", lambda: convolve(jax, cpu), lambda: recur(jax, cpu))
     if gpu is None:
         return
-    if not trial("jax.kernel", lambda: add(jax, gpu)):
-        fact("jax.fault", "cuda")
+    first = trial("jax.kernel", lambda: add(jax, gpu))
+    if not first:
+        tell_fault("jax", [first], [])
         return
     plain = [trial("jax.matmul", lambda: multiply(jax, gpu)), trial("jax.rnn.plain", lambda: recur(jax, gpu))]
     cudnn = [trial("jax.conv", lambda: convolve(jax, gpu)), trial("jax.rnn", lambda: step(jax, gpu))]

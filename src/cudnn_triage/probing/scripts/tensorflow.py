@@ -125,8 +125,9 @@ def main() -> None:
     if not gpus:
         return
     device = "/GPU:0"
-    if not trial("tensorflow.kernel", lambda: add(tf, device)):
-        fact("tensorflow.fault", "cuda")
+    first = trial("tensorflow.kernel", lambda: add(tf, device))
+    if not first:
+        tell_fault("tensorflow", [first], [])
         return
     plain = [
         trial("tensorflow.matmul", lambda: multiply(tf, device)),

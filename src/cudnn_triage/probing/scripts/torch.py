@@ -126,8 +126,9 @@ def examine_gpu(torch: "Any") -> None:
     fact("memory.free", free)
     if total:
         attempt(torch.cuda.set_per_process_memory_fraction, min(1.0, GPU_MEMORY / total), 0)
-    if not trial("torch.kernel", lambda: add(torch, device)):
-        fact("torch.fault", "cuda")
+    first = trial("torch.kernel", lambda: add(torch, device))
+    if not first:
+        tell_fault("torch", [first], [])
         return
     plain = [trial("torch.matmul", lambda: multiply(torch, device))]
     with torch.backends.cudnn.flags(enabled=False):
@@ -143,6 +144,10 @@ def examine_gpu(torch: "Any") -> None:
 def main() -> None:
     """Staged, so that the last stage tells where a crash happened."""
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
+    os.environ.setdefault(
+        "CUBLAS_WORKSPACE_CONFIG", ":16:8"
+    )  # else 32 MiB on newer GPUs, half of what a probe may take
+    os.environ.setdefault("CUBLASLT_WORKSPACE_SIZE", "1024")
     overhear()
     torch = imported("torch")
     if torch is None:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .prelude import absent, attempt, clip, fact, facts, first_line, message, stage, unique
+    from .prelude import SETTINGS, absent, attempt, clip, fact, facts, first_line, message, stage, unique
 
 _CODE = re.compile(r"\b(?:CUDNN_STATUS|CUDA_ERROR|CUBLAS_STATUS|CUSOLVER_STATUS|CUFFT)_[A-Z0-9_]+\b")
 _MOST_HEARD = 60000  # characters of a framework's own log that are handed on
@@ -77,8 +77,12 @@ def imported(name: str, shown_as: str = "") -> "Any":
     return module
 
 
-def trial(name: str, *works: "Callable[[], None]") -> bool:
-    """Whether all ``works`` succeed: fact ``name`` = ok or failed, with the error's text where it fails."""
+def trial(name: str, *works: "Callable[[], None]") -> "bool | None":
+    """Whether all ``works`` succeed: fact ``name`` = ok or failed, with the error's text where it fails.
+
+    None, and 'no-memory', where the GPU memory that a probe may take, or that is free, did not suffice: that says nothing
+    about the operation.
+    """
     stage(name)
     try:
         for work in works:
@@ -86,8 +90,9 @@ def trial(name: str, *works: "Callable[[], None]") -> bool:
     except BaseException as error:
         heard(name)
         failed(error, name)
-        fact(name, "failed")
-        return False
+        short = re.search(SETTINGS["out_of_memory"], first_line(error)) is not None
+        fact(name, "no-memory" if short else "failed")
+        return None if short else False
     heard(name)
     fact(name, "ok")
     return True
@@ -140,7 +145,11 @@ def cudnn_dotted(version: "int | None") -> "str | None":
     return f"{major}.{rest // 100}.{rest % 100}"
 
 
-def tell_fault(framework: str, plain: "list[bool]", cudnn: "list[bool]") -> None:
-    """Which layer fails: none, cuda (already without cuDNN), or cudnn (only with it)."""
-    if plain:
-        fact(framework + ".fault", "cuda" if not all(plain) else "cudnn" if not all(cudnn) else "none")
+def tell_fault(framework: str, plain: "list[bool | None]", cudnn: "list[bool | None]") -> None:
+    """Which layer fails: cuda (already without cuDNN), cudnn (only with it) or none; nothing where that cannot be told."""
+    if False in plain:
+        fact(framework + ".fault", "cuda")
+    elif None not in plain and False in cudnn:
+        fact(framework + ".fault", "cudnn")
+    elif None not in plain + cudnn:
+        fact(framework + ".fault", "none")
