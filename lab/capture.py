@@ -28,10 +28,10 @@ def write(folder: Path, fault: Fault, examination: Examination, cache: Path, scr
         "source": f"python -m lab {fault.id} on {date.today().isoformat()}",
         "confirmed": "lab",
         "gold": [fault.cause] if fault.cause else [],
-        "acceptable": list(fault.acceptable),
+        "acceptable": [*fault.acceptable, *fault.by_log],
         "stack": fault.stack,
         "versions": {},
-        "why": f"{fault.breaks[0].upper()}{fault.breaks[1:]}.",
+        "why": f"The fault that was made: {fault.breaks}.",
         "read": date.today().isoformat(),
         "blind": {
             "said": verdict.log_first or "nothing",

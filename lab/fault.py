@@ -27,6 +27,7 @@ class Fault:
     program: tuple[str, ...]
     inject: Change
     acceptable: tuple[str, ...] = ()
+    by_log: tuple[str, ...] = ()  # what the program's message alone may be taken for as well
     mend: Change | None = None
     mended: str = ""  # what the mending does, or why nothing can be done
     afterwards: str = RUNS

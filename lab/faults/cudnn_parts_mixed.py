@@ -13,6 +13,7 @@ def inject(world: World) -> None:
 FAULT = Fault(
     breaks="libcudnn_graph.so.9 is of cuDNN 9.0, everything else of 9.1",
     cause="cudnn-sublibrary-mismatch",
+    by_log=("cudnn-version-mismatch",),
     environment="torch-cuda",
     program=("python", "train.py"),
     inject=inject,

@@ -34,6 +34,7 @@ def mend(world: World) -> None:
 FAULT = Fault(
     breaks="/dev/nvidia* belong to another user with mode 600 (the kernel module's traces in /proc are imitated)",
     cause="device-permission",
+    by_log=("gpu-not-visible", "driver-not-loaded"),
     environment="torch-cuda",
     program=("python", "train.py", "--device", "cuda"),
     inject=inject,

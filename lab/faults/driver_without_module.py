@@ -13,6 +13,7 @@ def inject(world: World) -> None:
 FAULT = Fault(
     breaks="the driver's libcuda.so.1 is installed, the kernel module is not loaded",
     cause="driver-not-loaded",
+    by_log=("gpu-not-visible",),
     environment="torch-cuda",
     program=("python", "train.py", "--device", "cuda"),
     inject=inject,

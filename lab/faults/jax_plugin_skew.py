@@ -24,6 +24,5 @@ FAULT = Fault(
     mend=mend,
     mended="jax-cuda12-plugin and -pjrt 0.4.38 are installed",
     afterwards="other",
-    silent=True,
     stack="jax",
 )

@@ -13,6 +13,7 @@ def mend(world: World) -> None:
 FAULT = Fault(
     breaks="onnxruntime and onnxruntime-gpu are both installed; the CPU package's files are on top",
     cause="conflicting-packages",
+    by_log=("cpu-only-build",),
     environment="ort",
     program=("python", "serve.py", "gpu"),
     inject=lambda world: world.install("onnxruntime==1.22.0"),
