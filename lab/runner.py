@@ -133,8 +133,9 @@ def _mended(fault: Fault, world: World, verdict: Verdict, log: str) -> None:
     elif fault.afterwards == "other" and verdict.afterwards == fault.cause:
         verdict.wrong.append("mended, and the program fails for the same cause")
     assert fault.cause
+    asked = verdict.first if verdict.named else fault.cause  # as a user would: what the tool named
     (world.folder / "fault.log").write_text(log, encoding="utf-8")
-    done = tool(world, "verify", "--python", str(world.python), fault.cause, str(world.folder / "fault.log"))
+    done = tool(world, "verify", "--python", str(world.python), asked, str(world.folder / "fault.log"))
     verdict.verify = {_GONE: "gone", _STILL: "still there"}.get(
         done.code if done.code is not None else -1, "cannot tell"
     )
