@@ -247,6 +247,8 @@ class Layer(Tensor):
     def to(self, device):
         on = device != "cpu"
         if on and self.name + (".cudnn" if backends.cudnn.on else "") in broken:
+            if "memory" in broken:
+                raise RuntimeError("CUDA out of memory. Tried to allocate 128.00 MiB.")
             if "crash" in broken:
                 os.kill(os.getpid(), 11)
             raise RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED" if backends.cudnn.on else "CUDA error: " + self.name)
@@ -372,6 +374,13 @@ def test_crash_in_cudnn_comes_after_the_plain_trial(tmp_path: Path) -> None:
     said = torch(tmp_path, whole=False, CUDA="12.1", GPU="1", BROKEN="crash,conv.cudnn")
     assert said.code < 0
     assert (said.stages[-1], said.one("torch.conv.plain"), said.one("torch.conv")) == ("torch.conv", "ok", None)
+
+
+@pytest.mark.parametrize(("where", "fault"), [("conv.cudnn", None), ("conv,conv.cudnn", None), ("rnn.cudnn", None)])
+def test_too_little_memory_is_no_fault(where: str, fault: str | None, tmp_path: Path) -> None:
+    said = torch(tmp_path, CUDA="12.1", GPU="1", BROKEN=where + ",memory")
+    assert said.one("torch.fault") is fault
+    assert said.one("torch." + where.split(".")[0].split(",")[0]) == "no-memory"
 
 
 def test_cudnn_that_torch_refuses(tmp_path: Path) -> None:
