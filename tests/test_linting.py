@@ -118,8 +118,21 @@ area: test
 facts:
   frob.version: {type: version, title: frob version}
   cheese.version: {type: version, title: cheese version}
+  mould.version: {type: version, title: version of the mould}
 field_words: [frob]
 error_words: [error]
+"""
+PROBES = """\
+probes:
+  - id: host
+    title: the host
+    cost: 1
+    seconds: 5
+    examines: machine
+    reads: [frob.version]
+elsewhere:
+  - when: not log.frob.version == frob.version
+    why: another frob
 """
 FILES = {
     "signatures/frob/frob-old.yaml": SIGNATURE,
@@ -129,9 +142,10 @@ FILES = {
     "codes/frob.yaml": CODES,
     "compat/frobs.yaml": TABLE,
     "facts/test.yaml": FACTS,
+    "probes.yaml": PROBES,
 }
 OLD, GONE_FILE, CAUSE_FILE = list(FILES)[:3]
-CODES_FILE, TABLE_FILE, FACTS_FILE = list(FILES)[4:]
+CODES_FILE, TABLE_FILE, FACTS_FILE, PROBES_FILE = list(FILES)[4:]
 
 
 @pytest.fixture
@@ -341,7 +355,88 @@ MISTAKES = {
     "condition-broken": (OLD, "frob.version < 3", "frob.version <", "when:", "points_to[0].when", "column"),
     "evidence-condition-broken": (CAUSE_FILE, "and seen(", "und seen(", "und seen", "evidence[0].when", "column"),
     "fix-condition-broken": (CAUSE_FILE, "when: known(", "when: knows(", "knows(", "fixes[0].when", "column"),
-    "confirm-broken": (CAUSE_FILE, "fixes:", "confirm: ['what?']\nfixes:", "what?", "confirm[0]", "column"),
+    "confirm-broken": (
+        CAUSE_FILE,
+        "fixes:",
+        "confirm: [{when: 'what?', why: x}]\nfixes:",
+        "what?",
+        "confirm[0].when",
+        "column",
+    ),
+    "confirm-unread": (
+        CAUSE_FILE,
+        "fixes:",
+        "confirm: [{when: known(mould.version), why: x}]\nfixes:",
+        "known(mould",
+        "confirm[0].when",
+        "no probe of rules/probes.yaml reads 'mould.version'",
+    ),
+    "confirm-undeclared": (
+        CAUSE_FILE,
+        "fixes:",
+        "confirm: [{when: frob.version < log.frob.colour, why: x}]\nfixes:",
+        "log.frob.colour",
+        "confirm[0].when",
+        "fact 'frob.colour' is not declared",
+    ),
+    "confirm-by-the-log": (
+        CAUSE_FILE,
+        "fixes:",
+        "confirm: [{when: log.frob.version < 2 and seen(frob-old), why: x}]\nfixes:",
+        "log.frob.version",
+        "confirm[0].when",
+        "asks for no reading of a probe, so it settles nothing",
+    ),
+    "refute-by-silence": (
+        CAUSE_FILE,
+        "fixes:",
+        "refute: [{when: not (known(frob.version) or frob.version > 3), why: x}]\nfixes:",
+        "not (known",
+        "refute[0].when",
+        "not known(frob.version) never holds",
+    ),
+    "refute-alone": (
+        CAUSE_FILE,
+        "fixes:",
+        "refute: [{when: frob.version > 3, why: x, alone: 'true'}]\nfixes:",
+        "alone:",
+        "refute[0].alone",
+        "only what confirms a cause can stand alone",
+    ),
+    "alone-with-a-log": (
+        CAUSE_FILE,
+        "fixes:",
+        "confirm: [{when: frob.version > log.frob.version, why: x, alone: 'true'}]\nfixes:",
+        "alone:",
+        "confirm[0].alone",
+        "without a log nothing is known of 'log.' facts",
+    ),
+    "probe-without-script": (PROBES_FILE, "id: host", "id: hostess", "- id:", "probes[0]", "no script hostess.py"),
+    "probe-reads-undeclared": (
+        PROBES_FILE,
+        "reads: [frob.version]",
+        "reads: [frob.colour, frob.version]",
+        "reads:",
+        "probes[0].reads[0]",
+        "is not declared",
+    ),
+    "probe-cost": (PROBES_FILE, "cost: 1", "cost: cheap", "cost:", "probes[0].cost", "^[1-9]$"),
+    "probe-memory": (
+        PROBES_FILE,
+        "seconds: 5",
+        "seconds: 5\n    gpu_memory: lots",
+        "lots",
+        "probes[0].gpu_memory",
+        "expected a size such as 64MiB",
+    ),
+    "elsewhere-unread": (
+        PROBES_FILE,
+        "not log.frob.version == frob.version",
+        "not log.frob.version == mould.version",
+        "when:",
+        "elsewhere[0].when",
+        "no probe of rules/probes.yaml reads",
+    ),
     "regex-broken": (
         OLD,
         "points_to:",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .report import Report
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
-COMMANDS = ("explain", "rules", "eval", "fit", "completion")
+COMMANDS = ("explain", "rules", "eval", "fit", "completion", "probe", "verify")
 FORMATS = ("text", "json", "markdown", "github")
 
 HINT = """cudnn-triage reads a log and names the root cause of a GPU error. Give it one:
@@ -43,6 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     try:
         if args and args[0] in COMMANDS:
+            if args[0] in ("probe", "verify"):
+                from . import examining
+
+                return examining.run(args[0], args[1:])
             from . import commands
 
             return commands.run(args[0], args[1:])
@@ -79,29 +83,62 @@ def parser() -> argparse.ArgumentParser:
         "files", nargs="*", metavar="FILE", help="logs to read, '-' is standard input (the default)"
     )
     main_parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="how to print the report (default: text)"
-    )
-    main_parser.add_argument(
-        "--rules", action="append", default=[], metavar="DIR", help="add rules; same ids override the shipped ones"
-    )
-    main_parser.add_argument(
         "--exit-code", action="store_true", help="exit 10 when a cause was found, 11 when an error is unexplained"
     )
-    main_parser.add_argument("--verbose", action="store_true", help="show all evidence and all harmless messages")
-    main_parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text output"
-    )
-    main_parser.add_argument("--width", type=int, metavar="N", help="columns of text output (default: the terminal's)")
-    main_parser.add_argument("--no-redact", action="store_true", help="do not mask tokens, keys and passwords")
     main_parser.add_argument("--version", action="version", version=f"cudnn-triage {__version__}")
+    display_options(main_parser)
+    probing = main_parser.add_argument_group("looking at this machine")
+    probing.add_argument(
+        "--probe",
+        action="store_true",
+        help="confirm or rule out what the log suggests, on this machine (changes nothing)",
+    )
+    probing.add_argument(
+        "--assume-local", action="store_true", help="let readings count though the log seems to be from another machine"
+    )
+    examine_options(probing)
     return main_parser
+
+
+def display_options(to: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
+    """Add the options that say with which rules and how a report is made and shown."""
+    to.add_argument("--format", choices=formats, default="text", help="how to print the report (default: text)")
+    to.add_argument(
+        "--rules", action="append", default=[], metavar="DIR", help="add rules; same ids override the shipped ones"
+    )
+    to.add_argument("--verbose", action="store_true", help="show everything: evidence, harmless messages, readings")
+    to.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text output")
+    to.add_argument("--width", type=_columns, metavar="N", help="columns of text output (default: the terminal's)")
+    to.add_argument("--no-redact", action="store_true", help="do not mask tokens, keys and passwords")
+
+
+def examine_options(to: argparse._ActionsContainer) -> None:
+    """Add the options that say what is examined, and where its readings come from or go to."""
+    which = to.add_mutually_exclusive_group()
+    which.add_argument("--python", default="", metavar="PATH", help="examine this Python (default: the active one)")
+    which.add_argument("--venv", default="", metavar="DIR", help="examine this virtual environment")
+    which.add_argument("--conda-env", default="", metavar="NAME", help="examine this conda environment")
+    which.add_argument(
+        "--facts", default="", metavar="FILE", help="take readings saved on another machine, run nothing"
+    )
+    to.add_argument("--save-facts", default="", metavar="FILE", help="save the readings for --facts elsewhere")
+
+
+def _columns(text: str) -> int:
+    """The number behind --width."""
+    width = int(text) if text.isdecimal() and len(text) < 6 else -1
+    if not 40 <= width <= 1000:
+        raise UsageError(f"--width {text}: expected 40 to 1000 columns")
+    return width
 
 
 def triage_command(args: Sequence[str]) -> int:
     """The main job: read logs, print reports."""
     options = parser().parse_args(args)
-    if options.width is not None and not 40 <= options.width <= 1000:
-        raise UsageError(f"--width {options.width}: expected 40 to 1000 columns")
+    if not options.probe and not options.facts:
+        for name in ("python", "venv", "conda_env", "save_facts", "assume_local"):
+            if getattr(options, name):
+                raise UsageError(f"--{name.replace('_', '-')} says how to look at a machine; add --probe")
     output()  # without one there is no need to begin
     from .reading import ReadError, read_path
 
@@ -115,18 +152,28 @@ def triage_command(args: Sequence[str]) -> int:
     from .redact import redacted
 
     triager = Triager(knowledge(options.rules))
-    reports = [triager.triage(log) for log in logs]
+    if options.probe or options.facts:
+        from .examining import reports as settled
+
+        reports = settled(triager, logs, options)
+    else:
+        reports = [triager.triage(log) for log in logs]
     if not options.no_redact:
         reports = [redacted(report) for report in reports]
+    show(reports, options)
+    if options.exit_code:
+        verdicts = {report.verdict for report in reports}
+        return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK
+    return OK
+
+
+def show(reports: Sequence[Report], options: argparse.Namespace) -> None:
+    """Print reports to standard output."""
     try:
         for number, report in enumerate(reports):
             write(report, options.format, options, first=number == 0, heading=len(reports) > 1)
     except BrokenPipeError:
         _close_output()  # whoever reads has seen enough; the exit code is for whoever waits
-    if options.exit_code:
-        verdicts = {report.verdict for report in reports}
-        return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK
-    return OK
 
 
 def knowledge(folders: Sequence[str]) -> Knowledge:

@@ -256,7 +256,8 @@ _BASH = """_cudnn_triage() {
     --format) COMPREPLY=($(compgen -W "%(formats)s" -- "$cur")); return;;
     --color) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return;;
     rules) COMPREPLY=($(compgen -W "lint test list new" -- "$cur")); return;;
-    explain) COMPREPLY=($(compgen -W "%(causes)s" -- "$cur")); return;;
+    explain|verify) COMPREPLY=($(compgen -W "%(causes)s" -- "$cur")); return;;
+    probe) COMPREPLY=($(compgen -W "%(probes)s --list --script" -- "$cur")); return;;
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$cur")); return;;
   esac
   COMPREPLY=($(compgen -W "%(commands)s %(options)s" -- "$cur") $(compgen -f -- "$cur"))
@@ -268,7 +269,8 @@ _FISH = """complete -c cudnn-triage -n __fish_use_subcommand -a "%(commands)s"
 complete -c cudnn-triage -l format -x -a "%(formats)s"
 complete -c cudnn-triage -l color -x -a "auto always never"
 complete -c cudnn-triage -n "__fish_seen_subcommand_from rules" -x -a "lint test list new"
-complete -c cudnn-triage -n "__fish_seen_subcommand_from explain" -x -a "%(causes)s"
+complete -c cudnn-triage -n "__fish_seen_subcommand_from explain verify" -x -a "%(causes)s"
+complete -c cudnn-triage -n "__fish_seen_subcommand_from probe" -a "%(probes)s"
 complete -c cudnn-triage -n "__fish_seen_subcommand_from completion" -x -a "bash zsh fish"
 """
 
@@ -281,10 +283,12 @@ def _completion(args: Sequence[str]) -> int:
     from .cli import parser as main_parser
 
     flags = [o for action in main_parser()._actions for o in action.option_strings if o.startswith("--")]
+    known = knowledge([])
     words = {
         "formats": " ".join(FORMATS),
         "commands": " ".join(COMMANDS),
-        "causes": " ".join(sorted(knowledge([]).causes)),
+        "causes": " ".join(sorted(known.causes)),
+        "probes": " ".join(known.probes),
         "options": " ".join(flags),
     }
     print(script % words, end="", file=output())

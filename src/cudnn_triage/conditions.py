@@ -8,7 +8,7 @@ from typing import Any
 from .facts import Facts
 from .values import Value, compare
 
-Seen = Callable[[str], bool]
+Seen = Callable[[str], bool | None]
 _ORDER: dict[str, Callable[[int], bool]] = {
     "==": lambda sign: sign == 0,
     "!=": lambda sign: sign != 0,
@@ -22,7 +22,8 @@ _ORDER: dict[str, Callable[[int], bool]] = {
 def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
     """Whether the condition ``tree`` (from knowledge/condition_language.py) holds; None is unknown.
 
-    A comparison holds if any known value of each side satisfies it. ``seen`` tells whether a signature or cause was met.
+    A comparison holds if any known value of each side satisfies it. ``seen`` tells whether a signature or cause was met,
+    and is None of everything where there is no log.
     """
     kind = tree[0]
     if kind == "and":
@@ -37,7 +38,7 @@ def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
     if kind == "seen":
         return seen(tree[1])
     if kind == "known":
-        return bool(facts.values(tree[1]))
+        return True if facts.values(tree[1]) else False if facts.silence_is_no(tree[1]) else None
     if kind == "several":
         values = facts.values(tree[1])
         return any(compare(values[0], other) not in (0, None) for other in values[1:]) if values else None

@@ -6,21 +6,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from .cleaning import clean
-from .evidence import Case, collect_facts, silence_catch_alls, structure_facts, weigh
-from .facts import Fact
+from .evidence import Case, collect_facts, matched, silence_catch_alls, structure_facts, weigh
+from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
 from .grammar import parse
 from .knowledge.base import Knowledge, load
 from .lines import Line
 from .matching import Matcher, Occurrence, Stream
-from .ranking import rank
+from .ranking import Hypothesis, rank
 from .reading import Log, read, read_text
 from .redact import redacted
-from .report import ProbeItem, Report
+from .report import Look, Report
 from .reporting import Writer
+from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
+from .whereabouts import NOWHERE, machine
+
+NO_LOOK = Look()  # no machine was looked at
 
 
 class Triager:
@@ -57,22 +61,53 @@ class Triager:
             known.add(fact)
         derive(known, knowledge)
         evidence, echoes = weigh(occurrences, lines, structure, known, knowledge)
-        return Case(lines, structure, tuple(occurrences), known, evidence, echoes)
+        return Case(lines, structure, tuple(occurrences), known, NOWHERE, evidence, echoes)
 
-    def triage(self, log: Log, facts: Iterable[Fact] = (), probes: tuple[ProbeItem, ...] = ()) -> Report:
-        """The report on one log."""
-        lines = clean(log)
-        case = self.examine(lines, facts)
-        return self.report(log, case, probes)
+    def beside(self, case: Case, readings: Iterable[Fact], assume_local: bool = False) -> Case:
+        """The case with readings of a machine beside the log."""
+        met = matched(case.occurrences, self.knowledge)
+        there = machine(readings, case.facts, met.__contains__, self.knowledge, assume_local)
+        return Case(case.lines, case.structure, case.occurrences, case.facts, there, case.evidence, case.echoes)
 
-    def report(
-        self, log: Log, case: Case, probes: tuple[ProbeItem, ...] = (), weights: Mapping[str, float] | None = None
+    def triage(
+        self,
+        log: Log,
+        facts: Iterable[Fact] = (),
+        readings: Iterable[Fact] = (),
+        look: Look = NO_LOOK,
+        *,
+        assume_local: bool = False,
     ) -> Report:
-        """Rank the hypotheses of a case and write the report. ``weights`` replaces the knowledge base's fitted numbers."""
-        hypotheses, none = rank(
-            case.evidence, self.knowledge.competing, self.knowledge.weights if weights is None else weights
-        )
-        return self._writer.report(log, case, hypotheses, none, probes)
+        """The report on one log. ``facts`` are taken as if the log said them; ``readings`` of a machine settle hypotheses."""
+        case = self.beside(self.examine(clean(log), facts), readings, assume_local)
+        return self.report(log, case, look)
+
+    def hypotheses(self, case: Case, weights: Mapping[str, float] | None = None) -> tuple[list[Hypothesis], float]:
+        """The hypotheses of a case, best first, and the probability by the log that none of them holds.
+
+        ``weights`` replaces the knowledge base's fitted numbers.
+        """
+        numbers = self.knowledge.weights if weights is None else weights
+        found, none = rank(case.evidence, self.knowledge.competing, numbers)
+        return settle(found, none, case.machine, case.met.__contains__, self.knowledge, numbers), none
+
+    def report(self, log: Log, case: Case, look: Look = NO_LOOK, weights: Mapping[str, float] | None = None) -> Report:
+        """Rank the hypotheses of a case and write the report."""
+        hypotheses, none = self.hypotheses(case, weights)
+        return self._writer.report(log, case, hypotheses, none, look)
+
+    def check_up(self, readings: Iterable[Fact], look: Look = NO_LOOK) -> Report:
+        """What is wrong with a machine by its readings alone, with no log."""
+        log = read_text("", look.name)
+        found = machine(readings, None, lambda name: None, self.knowledge, False)
+        case = Case((), Structure(()), (), Facts(), found, (), {})
+        return self._writer.report(log, case, faults(found, self.knowledge), 0.0, look)
+
+    def captures(self, text: str) -> list[Fact]:
+        """The facts that the messages in ``text`` carry."""
+        lines = clean(read_text(text, ""))
+        occurrences = self._matcher.find(Stream(lines), parse(lines))
+        return list(collect_facts(occurrences, lines, self.knowledge))
 
 
 @lru_cache(maxsize=4)
@@ -87,16 +122,20 @@ def triage(
     name: str = "<text>",
     knowledge: Knowledge | None = None,
     facts: Iterable[Fact] = (),
+    readings: Iterable[Fact] = (),
+    assume_local: bool = False,
     redact: bool = True,
 ) -> Report:
     """Triage a log given as text or as raw bytes (which may be compressed, an archive, in any encoding).
 
-    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are readings known beforehand.
+    Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are known beforehand and taken as if
+    the log said them. ``readings`` of the machine that the log is from confirm or refute hypotheses; where the log contradicts
+    them they do not count, unless ``assume_local`` says so.
     Secrets are masked unless ``redact`` is false. Safe to call from many threads; the same input gives the same report.
     Raises nothing for text; bytes of a broken archive or of an image raise reading.ReadError.
     """
     log = read_text(text, name) if isinstance(text, str) else joined(read(bytes(text), name), name)
-    report = shared(knowledge).triage(log, facts)
+    report = shared(knowledge).triage(log, facts, readings, assume_local=assume_local)
     return redacted(report) if redact else report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,11 +10,15 @@ from typing import Any, Literal
 from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
+from .knowledge.trees import fact_names
 from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Role, Structure
 from .values import read, squeeze
+from .whereabouts import Machine
 
+_SITE = re.compile(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
+"""The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
@@ -29,7 +34,7 @@ class Evidence:
     cause: str
     strength: str
     supports: bool
-    kind: Literal["signature", "fact"]
+    kind: Literal["signature", "fact", "probe"]
     id: str  # the signature or code, or the condition
     why: str
     occurrence: Occurrence | None = None
@@ -45,9 +50,15 @@ class Case:
     lines: Sequence[Line]
     structure: Structure
     occurrences: tuple[Occurrence, ...]
-    facts: Facts
+    facts: Facts  # what the log says, and what tables make of it
+    machine: Machine
     evidence: tuple[Evidence, ...]
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
+
+    @property
+    def met(self) -> frozenset[str]:
+        """The signatures that matched, and the causes that something speaks for."""
+        return frozenset({o.rule for o in self.occurrences} | {e.cause for e in self.evidence if e.supports})
 
 
 def collect_facts(
@@ -138,6 +149,12 @@ def structure_facts(
 ) -> list[Fact]:
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
+    facts += [
+        Fact("python.site", found[1], "structure", lines[frame.index].number)
+        for raised in structure.raised
+        for frame in raised.frames
+        if (found := _SITE.match(frame.file))
+    ]
     failures = serious_failures(structure)
     if not failures:
         return facts
@@ -165,14 +182,19 @@ def has_field_word(text: str, knowledge: Knowledge) -> bool:
     return any(word in words for word in knowledge.field_words)
 
 
+def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
+    """The signatures that matched, and the causes that they point to whatever the facts are."""
+    met = {o.rule for o in occurrences}
+    return met | {
+        p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
+    }
+
+
 def weigh(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
 ) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
     """The evidence in these matches and facts, and which matches are only echoes of others."""
-    met = {o.rule for o in occurrences}
-    met |= {
-        p["cause"] for name in met for p in knowledge.by_id[name]["points_to"] if p["supports"] and p["when"] is None
-    }
+    met = matched(occurrences, knowledge)
     failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
     failures = serious_failures(structure)
     explaining = explainers(failures[-1], occurrences, knowledge) if failures else set()
@@ -186,7 +208,7 @@ def weigh(
     for cause, rule in knowledge.causes.items():
         for item in rule["evidence"]:
             if holds(item["when"], facts, seen):
-                asked = tuple(fact for name in _fact_names(item["when"]) for fact in facts.find(name))
+                asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
                 evidence.append(
                     Evidence(
@@ -201,12 +223,6 @@ def weigh(
                     )
                 )
     return tuple(evidence), echoes
-
-
-def _fact_names(tree: list[Any]) -> list[str]:
-    if tree[0] in ("fact", "known", "several"):
-        return [tree[1]]
-    return [name for part in tree[1:] if isinstance(part, list) and part for name in _fact_names(part)]
 
 
 def _from_occurrence(

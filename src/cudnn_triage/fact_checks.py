@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .knowledge.condition_language import ConditionError, names, parse
+from .facts import OF_THE_LOG, covers
+from .knowledge.condition_language import ConditionError, Tree, names, parse
 from .knowledge.rulebook import Rulebook
+from .knowledge.schema import Settling
 from .knowledge.templates import HOLES, Hole, TemplateError
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Document, Problem
+from .tables import sources
 
 STRUCTURE_FACTS = frozenset(
     {
@@ -51,12 +54,46 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
                 yield from names_known.condition(pointer.when, document, f"$.codes[{i}].points_to[{j}].when")
     for cause in book.causes.values():
         yield from names_known.of_cause(cause.id)
+    for i, item in enumerate(book.elsewhere):
+        yield from names_known.settling(item, book.documents["probes"], f"$.elsewhere[{i}]", False)
+    if book.no_gpu:
+        yield from names_known.condition(book.no_gpu, book.documents["probes"], "$.no_gpu")
+    for probe in book.probes.values():
+        document, path = book.place_of_probe(probe.id)
+        for i, fact in enumerate(probe.reads):
+            if not fact.endswith(".*"):
+                yield from names_known.fact(fact, document, f"{path}.reads[{i}]")
     for name, table in book.tables.items():
         document = book.documents[f"compat/{name}"]
         if table.key and table.gives:
             yield from names_known.fact(table.key, document, "$.key")
         for column, fact in table.gives.items():
             yield from names_known.fact(fact, document, f"$.gives.{column}")
+
+
+def readable(name: str, book: Rulebook) -> bool:
+    """Whether some probe reads a fact, or a table works it out from what one reads."""
+    if name.startswith("probe."):
+        return name in book.facts
+    tables = [(table.key, table.gives.values()) for table in book.tables.values()]
+    return any(covers(p.reads, source) for source in sources(name, tables) for p in book.probes.values())
+
+
+def silent(tree: Tree, denied: bool = False) -> set[str]:
+    """The local facts whose absence a condition asks for: known() under an odd number of nots."""
+    if tree[0] == "known":
+        return {tree[1]} if denied and not tree[1].startswith(OF_THE_LOG) else set()
+    if tree[0] not in ("and", "or", "not"):
+        return set()
+    return {name for part in tree[1:] for name in silent(part, denied != (tree[0] == "not"))}
+
+
+def _stems(name: str) -> Iterator[str]:
+    """A fact's name, and the names of which it may be an attribute."""
+    yield name
+    while (parts := name.rpartition("."))[2] in _ATTRIBUTES:
+        name = parts[0]
+        yield name
 
 
 class _Names:
@@ -95,8 +132,8 @@ class _Names:
         for i, item in enumerate(cause.evidence):
             yield from self.condition(item.when, document, f"$.evidence[{i}].when")
         for field in ("confirm", "refute"):
-            for i, when in enumerate(getattr(cause, field)):
-                yield from self.condition(when, document, f"$.{field}[{i}]")
+            for i, item in enumerate(getattr(cause, field)):
+                yield from self.settling(item, document, f"$.{field}[{i}]", field == "confirm")
         for i, fix in enumerate(cause.fixes):
             yield from self.condition(fix.when, document, f"$.fixes[{i}].when")
             yield from self.condition(fix.first, document, f"$.fixes[{i}].first")
@@ -106,6 +143,34 @@ class _Names:
                 for j, command in enumerate(getattr(fix, part)):
                     for found in _HOLE.finditer(command):
                         yield from self.fact(found[1], document, f"$.fixes[{i}].{part}[{j}]")
+
+    def settling(self, item: Settling, document: Document, path: str, confirms: bool) -> Iterator[Problem]:
+        """A condition of confirm or refute asks for readings that some probe yields, and can hold."""
+        try:
+            tree = parse(item.when)
+        except ConditionError:
+            return  # reported when compiling
+        asked, seen = names(tree)
+        local = {name for name in asked if not name.startswith(OF_THE_LOG)}
+        for name in sorted(asked - local):
+            if name not in self.facts:
+                yield from self.fact(name.removeprefix(OF_THE_LOG), document, f"{path}.when")
+        for name in sorted(local):
+            yield from self.fact(name, document, f"{path}.when")
+            if not any(readable(stem, self.book) for stem in _stems(name)):
+                yield document.problem(f"{path}.when", f"no probe of rules/probes.yaml reads {name!r}")
+        for name in sorted(seen - self.ids):
+            yield document.problem(f"{path}.when", f"seen({name}): no such signature, code or cause")
+        if not local:
+            yield document.problem(f"{path}.when", "asks for no reading of a probe, so it settles nothing")
+        for name in sorted(silent(tree)):
+            yield document.problem(
+                f"{path}.when", f"not known({name}) never holds: a reading that is not there is unknown, not absent"
+            )
+        if item.alone == "true" and not confirms:
+            yield document.problem(f"{path}.alone", "only what confirms a cause can stand alone")
+        elif item.alone == "true" and (seen or asked - local):
+            yield document.problem(f"{path}.alone", "without a log nothing is known of 'log.' facts and seen()")
 
     def condition(self, text: str, document: Document, path: str) -> Iterator[Problem]:
         """Every fact and id that a condition asks for is known."""

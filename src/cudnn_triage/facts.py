@@ -9,6 +9,7 @@ from typing import Literal
 from .values import Value, attribute, show
 
 Origin = Literal["log", "local", "table", "structure"]
+OF_THE_LOG = "log."  # before a fact's name, where it would otherwise mean the reading of a probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class Fact:
     def text(self) -> str:
         """The value as printed in reports and commands."""
         return show(self.value)
+
+
+def covers(patterns: Iterable[str], name: str) -> bool:
+    """Whether a list of fact names holds ``name``; 'package.*' in it stands for all that begin so."""
+    return any(name == p or (p.endswith(".*") and name.startswith(p[:-1])) for p in patterns)
 
 
 class Facts:
@@ -71,6 +77,49 @@ class Facts:
         values = self.values(name)
         return values[0] if len(values) == 1 else None
 
+    def before(self, parent: Facts) -> Facts:
+        """These facts as a scope in which ``parent`` is asked about what they do not tell."""
+        scope = Facts((), parent)
+        scope._by_name = self._by_name
+        return scope
+
+    def silence_is_no(self, name: str) -> bool:
+        """Whether a fact that is not here is known not to be: a log has been read from end to end."""
+        return True
+
     def __iter__(self) -> Iterator[Fact]:
         for facts in self._by_name.values():
             yield from facts
+
+
+class Readings(Facts):
+    """The scope of conditions that settle a cause: a name means the local reading, 'log.' and a name what the log says.
+
+    A reading that is not here is unknown: its probe may not have run, or could not tell. Without a log, what it would say
+    is unknown too.
+    """
+
+    def __init__(self, local: Facts, log: Facts | None) -> None:
+        super().__init__()
+        self._local, self._log = local, log
+
+    def get(self, name: str) -> list[Fact]:
+        """All readings of ``name``, from here or, where it begins with 'log.', from the log."""
+        if not name.startswith(OF_THE_LOG):
+            return self._local.get(name)
+        if self._log is None:
+            return []
+        return self._log.get(name.removeprefix(OF_THE_LOG)) or self._log.get(name)
+
+    @property
+    def has_log(self) -> bool:
+        """Whether there is a log to compare with."""
+        return self._log is not None
+
+    def is_reading(self, name: str) -> bool:
+        """Whether ``name`` is known, and from a machine."""
+        return not name.startswith(OF_THE_LOG) and bool(self.values(name))
+
+    def silence_is_no(self, name: str) -> bool:
+        """Only of the log."""
+        return name.startswith(OF_THE_LOG) and self._log is not None

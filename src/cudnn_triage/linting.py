@@ -18,6 +18,7 @@ from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .lines import Line
 from .matching import Matcher, Stream
+from .probing.bundle import has_script
 from .ranking import DEFAULTS
 from .reading import read_path
 from .structure import Role, Structure
@@ -38,6 +39,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         fact_names,
         templates_distinctive,
         fixes_complete,
+        probes_complete,
         nothing_left_to_do,
         evidence_of_truth,
     ):
@@ -166,6 +168,18 @@ def fixes_complete(book: Rulebook) -> Iterator[Problem]:
                 yield document.problem(f"$.fixes[{i}].verify", "say how to verify that the fix worked")
             if not fix.commands and fix.safety != "inspect" and not fix.why:
                 yield document.problem(f"$.fixes[{i}].commands", "needs a command or a reason")
+
+
+def probes_complete(book: Rulebook) -> Iterator[Problem]:
+    """Every probe has its script and parts, and is given codes of libraries that there are."""
+    for probe in book.probes.values():
+        document, path = book.place_of_probe(probe.id)
+        for name in (probe.id, *probe.parts):
+            if not has_script(name):
+                yield document.problem(path, f"no script {name}.py in src/cudnn_triage/probing/scripts")
+        for i, library in enumerate(probe.codes):
+            if library not in book.codes:
+                yield document.problem(f"{path}.codes[{i}]", f"no library {library!r} in rules/codes")
 
 
 def evidence_of_truth(book: Rulebook) -> Iterator[Problem]:

@@ -136,6 +136,10 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
     if cause["dead_ends"]:
         tried = tuple(DeadEnd(d["tried"], d["why"], d["source"], d["read"]) for d in cause["dead_ends"])
         yield Warnings("What does not help", tried)
+    for title, conditions in (("Confirmed", cause["confirm"]), ("Ruled out", cause["refute"])):
+        if conditions:
+            told = tuple(f"- {item['why']} ({item['text']})" for item in conditions)
+            yield Verbatim(f"{title} on a machine (cudnn-triage --probe) when", told)
     messages = tuple(_messages(name, knowledge))
     if messages:
         yield Edges("Messages that point to it", messages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from .evidence import Evidence
 
@@ -20,9 +21,13 @@ DEFAULTS: dict[str, float] = {
     "fuzzy": 0.6,  # factor for messages recognised by likeness only; set, not fitted: few logs have any
     "again": 0.3,  # factor for each further piece of evidence
     "none": 1.0,  # log-odds that no cause of the list is behind the log
+    "confirmed": 0.97,  # least probability that the confirmed causes share; set, not fitted: the lab judges it
+    "refuted": 0.03,  # what is left of the odds of a refuted cause; set, not fitted
     "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration
 }
 """Used where rules/weights.yaml gives no number. What each number means stands beside it."""
+Status = Literal["suspected", "confirmed", "refuted"]
+WORTH_ASKING = 0.0001  # hypotheses less probable than this are neither shown nor looked into
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,16 @@ class Hypothesis:
     score: float  # log-odds before normalisation
     probability: float
     evidence: tuple[Evidence, ...]
+    prior: float = 0.0  # the probability by the log alone
+    status: Status = "suspected"  # or confirmed, refuted: by readings of the machine
+
+    def with_probability(self, probability: float) -> Hypothesis:
+        """The same with another probability."""
+        return Hypothesis(self.cause, self.score, probability, self.evidence, self.prior, self.status)
+
+    def settled(self, status: Status, evidence: tuple[Evidence, ...]) -> Hypothesis:
+        """The same with a status and the evidence for it in front."""
+        return Hypothesis(self.cause, self.score, self.probability, (*evidence, *self.evidence), self.prior, status)
 
 
 def rank(
@@ -52,13 +67,9 @@ def rank(
     none = numbers["none"] / numbers["temperature"]
     top = max([none, *rivals.values()])
     total = math.exp(none - top) + sum(math.exp(value - top) for value in rivals.values())
+    chances = {cause: math.exp(rivals[cause] - top) / total if cause in rivals else 1.0 for cause in scored}
     hypotheses = [
-        Hypothesis(
-            cause,
-            value,
-            math.exp(rivals[cause] - top) / total if cause in rivals else 1.0,
-            tuple(by_cause[cause]),
-        )
+        Hypothesis(cause, value, chances[cause], tuple(by_cause[cause]), chances[cause])
         for cause, value in scored.items()
     ]
     hypotheses.sort(key=lambda h: (-h.score, h.cause))

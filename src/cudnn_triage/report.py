@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from .facts import Origin
+from .ranking import Status
 
 SCHEMA_VERSION: Literal[1] = 1
 
@@ -13,8 +14,8 @@ Kind = Literal["signature", "fact", "probe"]
 Match = Literal["exact", "fuzzy"]
 Safety = Literal["inspect", "reversible", "destructive"]
 Severity = Literal["fatal", "degraded", "benign"]
-Status = Literal["suspected", "confirmed", "refuted"]
 ProbeStatus = Literal["ok", "skipped", "failed", "timed-out", "crashed"]
+Part = Literal["none", "used", "ignored", "assumed", "only"]
 Verdict = Literal["diagnosed", "benign", "unrelated", "unexplained", "empty"]
 
 
@@ -120,6 +121,38 @@ class ProbeItem:
     status: ProbeStatus
     reason: str
     seconds: float
+    why: str = ""  # what it was to tell
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Why the readings are not of the machine that the log is from."""
+
+    why: str
+    text: str  # what differs: the log's fact and the machine's
+
+
+@dataclass(frozen=True, slots=True)
+class MachineInfo:
+    """What part readings of a machine had in this report.
+
+    ``readings``: "none" there are none; "used" they counted; "ignored" they are of another machine or environment than the
+    log; "assumed" they are, and were to count nevertheless; "only" there was no log, the machine itself was looked at.
+    """
+
+    readings: Part
+    name: str = ""  # which machine, as a person would say it: "this machine", "the machine of node7.json"
+    interpreter: str = ""  # which Python was examined, and why that one
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at a machine: what was run there, on which machine and by which interpreter."""
+
+    probes: tuple[ProbeItem, ...] = ()
+    name: str = "this machine"
+    interpreter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +188,7 @@ class Report:
     facts: tuple[FactItem, ...]
     probes: tuple[ProbeItem, ...]
     input: InputInfo
+    machine: MachineInfo
     schema_version: Literal[1] = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from . import __version__
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
+from .facts import Fact
 from .fixes import ready
 from .knowledge.base import Knowledge
-from .ranking import Hypothesis
+from .ranking import WORTH_ASKING, Hypothesis
 from .reading import Log
 from .report import (
     BenignItem,
     DeadEnd,
     Diagnosis,
+    Difference,
     EvidenceItem,
     FactItem,
     InputInfo,
     LogLine,
-    ProbeItem,
+    Look,
+    MachineInfo,
+    Part,
     Reference,
     Report,
     ToolInfo,
     Verdict,
 )
+from .settling import CREDIBLE
 from .structure import Failure
+from .whereabouts import Machine
 
-_SHOWN = 0.0001  # hypotheses less probable than this are left out
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 _LONGEST = 2000  # characters of a line that a report holds
+_OF_THE_LOG = ("log", "structure")  # origins of facts
 _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
 _UNEXPLAINED = 100
@@ -43,18 +49,20 @@ class Writer:
 
     knowledge: Knowledge
 
-    def report(
-        self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, probes: tuple[ProbeItem, ...]
-    ) -> Report:
+    def report(self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, look: Look) -> Report:
         """The report on ``log``; ``none`` is the probability that no cause of the list is behind it."""
         rivals = [h for h in hypotheses if h.cause in self.knowledge.competing]
-        of_the_field = sum(h.probability for h in rivals if h.cause not in self.knowledge.off_field)
-        unrelated = bool(rivals) and rivals[0].cause in self.knowledge.off_field and rivals[0].probability > none
+        of_the_field = sum(h.prior for h in rivals if h.cause not in self.knowledge.off_field)
+        likeliest = max(rivals, key=lambda h: h.score, default=None)
+        unrelated = likeliest is not None and likeliest.cause in self.knowledge.off_field and likeliest.prior > none
+        confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses)
         verdict: Verdict
-        if not any(line.text.strip() for line in case.lines):
+        if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
+            verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
+        elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
         elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
             verdict = "diagnosed"
@@ -63,22 +71,31 @@ class Writer:
         else:
             failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"
-        shown = [h for h in rivals if h.probability >= _SHOWN and h.cause not in self.knowledge.off_field][:_MOST]
-        diagnoses = tuple(self._diagnosis(h, case) for h in shown) if verdict == "diagnosed" else ()
+        diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
+        summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
+        if not case.machine.has_log and not diagnoses:
+            summary = f"No fault was found on {look.name}."
         return Report(
             tool=ToolInfo("cudnn-triage", __version__, self.knowledge.digest),
             verdict=verdict,
-            summary=_shortened(_summary(verdict, diagnoses, benign, _main(failed, case), left), _SUMMARY),
+            summary=_shortened(summary, _SUMMARY),
             diagnoses=diagnoses,
             benign=benign,
             unexplained=left,
             failed=failed,
-            facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in case.facts),
-            probes=probes,
+            facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in _facts(case)),
+            probes=look.probes,
             input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
+            machine=_machine(case.machine, look),
         )
+
+    def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
+        """The hypotheses worth a person's time: the likeliest few by the log, and whatever is confirmed."""
+        ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
+        first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
+        return [h for h in ours if h.status == "confirmed" or h in first]
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
         """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""
@@ -113,17 +130,16 @@ class Writer:
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
         cause = self.knowledge.causes[hypothesis.cause]
-        seen = frozenset({o.rule for o in case.occurrences} | {e.cause for e in case.evidence if e.supports})
         return Diagnosis(
             cause=hypothesis.cause,
             title=cause["title"],
             family=cause["family"],
             severity=cause["severity"],
             confidence=round(hypothesis.probability, 4),
-            status="suspected",
+            status=hypothesis.status,
             explanation=cause["explanation"],
             evidence=_evidence(hypothesis, case),
-            fixes=ready(cause["fixes"], case.facts, seen.__contains__, self.knowledge),
+            fixes=ready(cause["fixes"], case.facts.before(case.machine.plain), case.met.__contains__, self.knowledge),
             dead_ends=tuple(DeadEnd(d["tried"], d["why"]) for d in cause["dead_ends"]),
             references=tuple(Reference(r["title"], r["url"]) for r in cause["references"]),
         )
@@ -150,15 +166,42 @@ def _evidence(hypothesis: Hypothesis, case: Case) -> tuple[EvidenceItem, ...]:
     )
 
 
-def _importance(item: Evidence) -> tuple[bool, bool, int, int]:
+def _importance(item: Evidence) -> tuple[bool, bool, bool, int, int]:
     where = item.occurrence.first if item.occurrence else 1 << 30
-    return (not item.supports, item.standing == NOTICE, STRENGTHS.index(item.strength), where)
+    return (not item.supports, item.kind != "probe", item.standing == NOTICE, STRENGTHS.index(item.strength), where)
 
 
 def _condition(item: Evidence) -> EvidenceItem:
-    facts = _shortened(", ".join(dict.fromkeys(f"{f.name} = {f.text}" for f in item.facts)), _LONGEST)
+    both = item.kind == "probe" and any(f.origin in _OF_THE_LOG for f in item.facts)
+    facts = _shortened(", ".join(dict.fromkeys(_reading(f, both) for f in item.facts)), _LONGEST)
     line = next((f.line for f in item.facts if f.line), 0)
-    return EvidenceItem("fact", item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
+    return EvidenceItem(item.kind, item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
+
+
+def _reading(fact: Fact, both: bool) -> str:
+    where = {"local": " here", "table": ""}.get(fact.origin, " in the log") if both else ""
+    return f"{fact.name} = {fact.text}{where}"
+
+
+def _facts(case: Case) -> Iterator[Fact]:
+    """What the log says, then the readings of the machine."""
+    yield from case.facts
+    yield from (fact for fact in case.machine.readings if fact.origin == "local")
+
+
+def _machine(machine: Machine, look: Look) -> MachineInfo:
+    differences = tuple(
+        Difference(ground.why, _shortened(", ".join(_reading(f, True) for f in ground.facts), _LONGEST))
+        for ground in machine.elsewhere
+    )
+    readings: Part = "used"
+    if not any(True for _ in machine.readings):
+        return MachineInfo("none")
+    if not machine.has_log:
+        readings = "only"
+    elif differences:
+        readings = "assumed" if machine.assumed else "ignored"
+    return MachineInfo(readings, look.name, look.interpreter, differences)
 
 
 def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
@@ -190,7 +233,8 @@ def _summary(
         return "The log is empty."
     if verdict == "diagnosed":
         best = diagnoses[0]
-        return f"{best.title} ({best.cause}, {best.confidence:.0%})"
+        status = "" if best.status == "suspected" else f", {best.status}"
+        return f"{best.title} ({best.cause}, {best.confidence:.0%}{status})"
     if verdict == "benign":
         return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
     if verdict == "unrelated" and failed:

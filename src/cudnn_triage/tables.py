@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .values import Value, Version, read, show
 
+_ASKED = 2  # a row's result may be the key of another table
+
 
 def derive(facts: Facts, knowledge: Knowledge) -> None:
-    """Add to ``facts`` what the tables say about the facts there. A table never overrides what the log shows.
-
-    Tables are asked twice, so that a row's result may be the key of another table.
-    """
-    for _ in range(2):
+    """Add to ``facts`` what the tables say about the facts there. A table never overrides what was seen."""
+    for _ in range(_ASKED):
         for table in knowledge.tables:
             if not table["key"] or not table["gives"]:
                 continue
@@ -30,6 +30,15 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
                     given = read(kind, text)
                     if given is not None:
                         facts.add(Fact(name, given, "table"))
+
+
+def sources(name: str, tables: Iterable[tuple[str, Iterable[str]]]) -> set[str]:
+    """The facts from which ``name`` can be known: itself, and the keys of the tables that give it. ``tables`` are pairs of
+    the key and what the table gives."""
+    known = {name}
+    for _ in range(_ASKED):
+        known |= {key for key, gives in tables if key and not known.isdisjoint(gives)}
+    return known
 
 
 def find_row(table: dict[str, Any], value: Value) -> dict[str, str] | None:

@@ -34,6 +34,11 @@ class Knowledge:
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
         self.libraries: dict[str, Data] = data["libraries"]
+        self.probes: dict[str, Data] = data["probes"]
+        self.settings: Data = data["settings"]
+        self.elsewhere: list[Data] = data["elsewhere"]
+        self.no_gpu: list[Any] | None = data["no_gpu"]
+        self.cure_first: list[str] = data["cure_first"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]
 
@@ -64,9 +69,13 @@ class Knowledge:
         rows = [row for table in self.tables if table["table"] == "libraries" for row in table["rows"]]
         return sorted(((row["key"].lower(), row["product"]) for row in rows), key=lambda pair: -len(pair[0]))
 
+    def codes(self, library: str) -> dict[str, str]:
+        """The names of the codes of ``library`` by number (decimal, as text)."""
+        return self._numbers.get(library, {})
+
     def code(self, library: str, number: str) -> str | None:
         """The name of the code of ``library`` that has this number."""
-        return self._numbers.get(library, {}).get(number)
+        return self.codes(library).get(number)
 
     def code_of_text(self, library: str, text: str) -> str | None:
         """The name of the code of ``library`` with whose fixed error string ``text`` begins; the longest such string counts."""

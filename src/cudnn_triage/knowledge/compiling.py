@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..values import squeeze
+from ..values import size, squeeze
 from . import schema
 from .condition_language import ConditionError, parse
 from .rulebook import Rulebook
@@ -41,7 +41,15 @@ def compile_rulebook(book: Rulebook) -> Data:
             for library, codes in book.codes.items()
         },
         "tables": [_table(table) for table in book.tables.values()],
-        "facts": {name: {"type": f.type, "title": f.title, "ask": f.ask} for name, f in book.facts.items()},
+        "facts": {
+            name: {"type": f.type, "title": f.title, "ask": f.ask, "many": f.many == "true"}
+            for name, f in book.facts.items()
+        },
+        "probes": {probe.id: _probe(probe, book) for probe in book.probes.values()},
+        "settings": book.settings,
+        "elsewhere": _settling(book.elsewhere, book.documents["probes"], "$.elsewhere", book) if book.elsewhere else [],
+        "no_gpu": _condition(book.no_gpu, book.documents["probes"], "$.no_gpu", book) if book.no_gpu else None,
+        "cure_first": book.cure_first,
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),
         "weights": book.weights,
@@ -286,11 +294,47 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         "tells_apart": " ".join(cause.tells_apart.split()),
         "neighbours": cause.neighbours,
         "evidence": evidence,
-        "confirm": [_condition(c, document, f"$.confirm[{i}]", book) for i, c in enumerate(cause.confirm)],
-        "refute": [_condition(c, document, f"$.refute[{i}]", book) for i, c in enumerate(cause.refute)],
+        "confirm": _settling(cause.confirm, document, "$.confirm", book),
+        "refute": _settling(cause.refute, document, "$.refute", book),
         "fixes": fixes,
         "dead_ends": [{"tried": d.tried, "why": d.why, "source": d.source, "read": d.read} for d in cause.dead_ends],
         "references": [{"title": r.title, "url": r.url, "read": r.read} for r in cause.references],
+    }
+
+
+def _settling(items: list[schema.Settling], document: Document, path: str, book: Rulebook) -> list[Data]:
+    return [
+        {
+            "when": _condition(item.when, document, f"{path}[{i}].when", book),
+            "text": " ".join(item.when.split()),
+            "why": item.why,
+            "alone": item.alone == "true",
+        }
+        for i, item in enumerate(items)
+    ]
+
+
+def _probe(probe: schema.Probe, book: Rulebook) -> Data:
+    amounts = {"gpu_memory": probe.gpu_memory or "0", "memory": probe.memory}
+    sizes = {name: size(text) for name, text in amounts.items()}
+    for name, found in sizes.items():
+        if found is None:
+            document, path = book.place_of_probe(probe.id)
+            book.problems.append(
+                document.problem(f"{path}.{name}", f"expected a size such as 64MiB, got {amounts[name]!r}")
+            )
+    return {
+        "title": probe.title,
+        "cost": int(probe.cost),
+        "seconds": int(probe.seconds),
+        "examines": probe.examines,
+        "touches_gpu": probe.touches_gpu == "true",
+        **sizes,
+        "reads": probe.reads,
+        "codes": probe.codes,
+        "parts": probe.parts,
+        "needs": probe.needs,
+        "settings": probe.settings,
     }
 
 

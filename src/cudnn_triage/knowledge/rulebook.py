@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from . import schema
 from .cache import digest
 from .yamlfile import Document, Problem, load
 
 T = TypeVar("T")
+
+
+OUTCOMES = {
+    "ended": ("word", "how this probe ended (ok, skipped, failed, crashed, timed-out):"),
+    "crashed": ("word", "signal or error that ended this probe:"),
+    "stage": ("any", "what this probe was doing when it was ended:"),
+}
+"""The facts that the running of a probe yields by itself, as probe.ID.NAME."""
 
 
 @dataclass
@@ -23,6 +31,11 @@ class Rulebook:
     codes: dict[str, schema.Codes] = field(default_factory=dict)
     tables: dict[str, schema.Table] = field(default_factory=dict)
     facts: dict[str, schema.FactType] = field(default_factory=dict)
+    probes: dict[str, schema.Probe] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    elsewhere: list[schema.Settling] = field(default_factory=list)
+    no_gpu: str = ""
+    cure_first: list[str] = field(default_factory=list)
     field_words: list[str] = field(default_factory=list)
     error_words: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
@@ -30,6 +43,12 @@ class Rulebook:
     problems: list[Problem] = field(default_factory=list)
     disabled: set[str] = field(default_factory=set)
     digest: str = ""
+
+    def place_of_probe(self, name: str) -> tuple[Document, str]:
+        """The document in which a probe stands, and its path there."""
+        document = self.documents[f"probes/{name}"]
+        ids = [probe["id"] for probe in document.data["probes"]]
+        return document, f"$.probes[{ids.index(name)}]"
 
 
 def read(folders: Iterable[Path]) -> Rulebook:
@@ -85,6 +104,8 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
         book.field_words += area.field_words
         book.error_words += area.error_words
         book.documents[shown] = document
+    elif kind == "probes.yaml":
+        _keep_probes(schema.convert(document, schema.Probes), document, book)
     elif kind == "disabled.yaml":
         _disable(document, book)
     elif kind == "weights.yaml":
@@ -100,8 +121,25 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
             shown,
             0,
             "",
-            "rule files live in signatures/, causes/, codes/, compat/ or facts/; beside them weights.yaml, disabled.yaml",
+            "rule files live in signatures/, causes/, codes/, compat/ or facts/; beside them weights.yaml, probes.yaml, disabled.yaml",
         )
+
+
+def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> None:
+    ids = [probe.id for probe in probes.probes]
+    for i, probe in enumerate(probes.probes):
+        if probe.id in ids[:i]:
+            raise document.problem(f"$.probes[{i}].id", f"{probe.id!r} stands above already")
+        book.probes[probe.id] = probe
+        book.documents[f"probes/{probe.id}"] = document
+        for name, (kind, title) in OUTCOMES.items():
+            fact = f"probe.{probe.id}.{name}"
+            book.facts[fact] = schema.FactType(type=kind, title=f"{title} {probe.id}")
+    book.settings.update(probes.settings)
+    book.documents["probes"] = document
+    book.elsewhere = probes.elsewhere or book.elsewhere
+    book.no_gpu = probes.no_gpu or book.no_gpu
+    book.cure_first = probes.cure_first or book.cure_first
 
 
 def _keep(

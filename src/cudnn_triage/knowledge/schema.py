@@ -65,6 +65,17 @@ class Evidence(_Strict, kw_only=True, frozen=True):
     why: Text
 
 
+class Settling(_Strict, kw_only=True, frozen=True):
+    """A condition on readings of a machine that confirms or refutes the cause in whose file it stands.
+
+    ``alone``: it is a fault even when no log complains, so ``cudnn-triage probe`` reports it.
+    """
+
+    when: Text
+    why: Text
+    alone: Flag = "false"
+
+
 class Fix(_Strict, kw_only=True, frozen=True):
     """One way to cure a cause."""
 
@@ -109,9 +120,8 @@ class Cause(_Strict, kw_only=True, frozen=True):
     tells_apart: str = ""
     neighbours: list[Id] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
-    probes: list[str] = field(default_factory=list)
-    confirm: list[Text] = field(default_factory=list)
-    refute: list[Text] = field(default_factory=list)
+    confirm: list[Settling] = field(default_factory=list)
+    refute: list[Settling] = field(default_factory=list)
     fixes: list[Fix] = field(default_factory=list)
     dead_ends: list[DeadEnd] = field(default_factory=list)
     references: list[Reference] = field(default_factory=list)
@@ -166,11 +176,15 @@ class Table(_Strict, kw_only=True, frozen=True):
 
 
 class FactType(_Strict, kw_only=True, frozen=True):
-    """One fact name: its type, what it is, the command that reads it on a machine."""
+    """One fact name: its type, what it is, the command that reads it on a machine.
+
+    ``many``: a machine may have several values of it, from several probes.
+    """
 
     type: Text
     title: Text
     ask: str = ""
+    many: Flag = "false"
 
 
 class FactArea(_Strict, kw_only=True, frozen=True):
@@ -180,6 +194,37 @@ class FactArea(_Strict, kw_only=True, frozen=True):
     facts: dict[str, FactType] = field(default_factory=dict)
     field_words: list[Text] = field(default_factory=list)
     error_words: list[Text] = field(default_factory=list)
+
+
+class Probe(_Strict, kw_only=True, frozen=True):
+    """One probe: the script of that name, what it reads and what it may cost."""
+
+    id: Id
+    title: Text
+    cost: Annotated[str, Meta(pattern=r"^[1-9]$")]  # cheapest first; those of one cost run side by side
+    seconds: Annotated[str, Meta(pattern=r"^[1-9]\d{0,2}$")]  # until it is stopped
+    examines: Literal["machine", "interpreter"]
+    touches_gpu: Flag = "false"  # only one of these runs at a time
+    gpu_memory: str = ""  # the most it may take on a GPU
+    memory: str = "6GiB"  # the most main memory that it and its children may take
+    reads: list[Text]  # fact names; 'package.*' stands for all that begin so
+    codes: list[Id] = field(default_factory=list)  # libraries of rules/codes whose names the script is given
+    parts: list[Id] = field(default_factory=list)  # other files of scripts/ that stand before this one
+    needs: list[Literal["pynvml"]] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Probes(_Strict, kw_only=True, frozen=True):
+    """rules/probes.yaml. ``elsewhere``: conditions under which the log is from another machine or environment than the
+    readings. ``no_gpu``: a condition on readings under which probes that touch the GPU may run side by side. ``cure_first``:
+    families of causes, in the order in which they have to be cured. ``settings`` go to every probe.
+    """
+
+    probes: list[Probe]
+    elsewhere: list[Settling] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    no_gpu: str = ""
+    cure_first: list[Id] = field(default_factory=list)
 
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report import Report
-from .plain import cut, headline, visible, visible_lines
+from .plain import cut, headline, reason, visible, visible_lines
 
 _LEVEL = {"diagnosed": "error", "unexplained": "warning", "unrelated": "notice", "benign": "notice", "empty": "notice"}
 _LONGEST = 300  # characters of a log line
@@ -20,6 +20,7 @@ def annotation(report: Report) -> str:
         if where:
             message.append(f"Line {where.line} of {visible(report.input.name)}: {cut(where.text, _LONGEST)}")
         level = "error" if diagnosis.severity == "fatal" else "warning"
+        message += [reason(e, report) + f" ({e.text})" for e in diagnosis.evidence if e.kind == "probe"]
         title = f"{diagnosis.cause} ({diagnosis.confidence:.0%}, {diagnosis.status})"
         return f"::{level} title={_property(title)}::{_data(chr(10).join(message))}\n"
     return f"::{_LEVEL[report.verdict]} title=cudnn-triage::{_data(headline(report))}\n"

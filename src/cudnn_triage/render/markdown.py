@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import SAFETY, cut, percent, rivals, visible
+from .plain import SAFETY, cut, percent, reason, refutations, rivals, ruled_out, status, visible
 
 _WIDTH = 300  # characters of a log line that a comment shows
 _LISTED = 10
@@ -24,8 +24,9 @@ def heading(name: str) -> str:
 def _parts(report: Report) -> Iterator[str]:
     if report.diagnoses:
         best, others = report.diagnoses[0], rivals(report)
-        yield f"**{best.title}** (`{best.cause}`, {percent(best)}, {best.status})\n"
-        yield from _evidence(best)
+        yield f"**{best.title}** (`{best.cause}`, {percent(best)}, {status(best, report)})\n"
+        yield from _evidence(best, report)
+        yield from _elsewhere(report)
         yield f"{best.explanation}\n"
         for number, fix in enumerate(best.fixes, 1):
             yield from _fix(number, fix)
@@ -34,13 +35,18 @@ def _parts(report: Report) -> Iterator[str]:
             yield from (f"- {dead.tried}: {dead.why}" for dead in best.dead_ends)
             yield "\n</details>\n"
         if others:
-            yield "Also possible:\n"
-            yield from (f"- {percent(other)} `{other.cause}`: {other.title}" for other in others)
+            yield "Also wrong:\n" if report.machine.readings == "only" else "Also possible:\n"
+            yield from (f"- {percent(other)} `{other.cause}`: {other.title}{_settled(other)}" for other in others)
+            yield ""
+        if refuted := ruled_out(report):
+            yield f"Ruled out on {report.machine.name}:\n"
+            yield from (f"- `{other.cause}`: {_why(refutations(other))}" for other in refuted)
             yield ""
         if best.references:
             yield "Read more: " + ", ".join(f"[{r.title}]({r.url})" for r in best.references) + "\n"
     else:
         yield f"**{_verdict(report)}**\n"
+        yield from _elsewhere(report)
         if report.failed:
             yield "Where it failed:\n"
             yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
@@ -50,10 +56,35 @@ def _parts(report: Report) -> Iterator[str]:
     if report.benign:
         yield f"<details><summary>Harmless messages ({len(report.benign)})</summary>\n"
         yield from (f"- line {item.line}: {item.why}" for item in report.benign[:_LISTED])
-        yield "\n</details>"
+        yield "\n</details>\n"
+    if report.probes:
+        yield f"<details><summary>Looked at {report.machine.name} ({len(report.probes)} probes)</summary>\n"
+        yield fenced(f"{p.name}: {p.status}, {p.seconds:.1f} s {p.reason} {p.why}".rstrip() for p in report.probes)
+        yield "</details>"
+
+
+def _settled(diagnosis: Diagnosis) -> str:
+    if diagnosis.status != "confirmed":
+        return ""
+    return f" (confirmed: {_why(e for e in diagnosis.evidence if e.kind == 'probe' and e.supports)})"
+
+
+def _why(items: Iterable[EvidenceItem]) -> str:
+    return "; ".join(f"{item.why}, {code(cut(item.text, _WIDTH))}" for item in items)
+
+
+def _elsewhere(report: Report) -> Iterator[str]:
+    machine = report.machine
+    if machine.differences:
+        counted = "its readings count nevertheless" if machine.readings == "assumed" else "its readings decide nothing"
+        yield f"The log does not seem to be from {machine.name}; {counted}:\n"
+        yield from (f"- {d.why}, {code(cut(d.text, _WIDTH))}" for d in machine.differences)
+        yield ""
 
 
 def _verdict(report: Report) -> str:
+    if report.machine.readings == "only":
+        return report.summary
     if report.verdict == "benign":
         return "Nothing is wrong: harmless messages only."
     if report.verdict == "unrelated":
@@ -63,16 +94,16 @@ def _verdict(report: Report) -> str:
     return "An error of this field that no rule explains."
 
 
-def _evidence(best: Diagnosis) -> Iterator[str]:
-    shown = [e for e in best.evidence if e.supports][:3]
-    lines = [_evidence_line(e) for e in shown]
+def _evidence(best: Diagnosis, report: Report) -> Iterator[str]:
+    shown = [e for e in best.evidence if e.supports or e.kind == "probe"][:3]
+    lines = [_evidence_line(e, report) for e in shown]
     if lines:
         yield fenced(lines)
 
 
-def _evidence_line(item: EvidenceItem) -> str:
-    if not item.line:
-        return f"= {item.why} ({item.text})" if item.text else f"= {item.why}"
+def _evidence_line(item: EvidenceItem, report: Report) -> str:
+    if not item.line or item.kind == "probe":
+        return f"= {reason(item, report)} ({item.text})" if item.text else f"= {reason(item, report)}"
     return f"{item.line} | {item.text}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from ..report import Diagnosis, Report
+from ..report import Diagnosis, EvidenceItem, Report
 
 SAFETY = {
     "inspect": "only looks",
@@ -45,6 +45,42 @@ def percent(diagnosis: Diagnosis) -> str:
     return f"{diagnosis.confidence:.0%}"
 
 
+def status(diagnosis: Diagnosis, report: Report) -> str:
+    """The status as people read it."""
+    said = {"suspected": "suspected", "confirmed": "confirmed on", "refuted": "ruled out on"}[diagnosis.status]
+    return said if diagnosis.status == "suspected" else f"{said} {report.machine.name}"
+
+
+def reason(item: EvidenceItem, report: Report) -> str:
+    """What a piece of evidence says, and whether it is for or against."""
+    if item.kind == "probe":
+        return f"{'confirmed' if item.supports else 'ruled out'} on {report.machine.name}: {item.why}"
+    return item.why if item.supports else f"against: {item.why}"
+
+
+def ruled_out(report: Report) -> tuple[Diagnosis, ...]:
+    """The diagnoses after the first that a look at the machine refuted."""
+    return tuple(d for d in report.diagnoses[1:] if d.status == "refuted")
+
+
+def refutations(diagnosis: Diagnosis) -> tuple[EvidenceItem, ...]:
+    """The readings that refute a diagnosis."""
+    return tuple(e for e in diagnosis.evidence if e.kind == "probe" and not e.supports)
+
+
+def looked_at(report: Report) -> str:
+    """What was looked at, in one line; empty where no machine was."""
+    if report.machine.readings == "none":
+        return ""
+    with_what = f" with {report.machine.interpreter}" if report.machine.interpreter else ""
+    return f"Looked at {report.machine.name}{with_what}"
+
+
 def rivals(report: Report) -> tuple[Diagnosis, ...]:
-    """The diagnoses after the first that a person should hear of: those of one per cent or more."""
-    return tuple(d for d in report.diagnoses[1:] if d.confidence >= _WORTH_TELLING)
+    """The diagnoses after the first that a person should hear of: those of one per cent or more, and
+    those confirmed; not those ruled out."""
+    return tuple(
+        d
+        for d in report.diagnoses[1:]
+        if d.status == "confirmed" or (d.status == "suspected" and d.confidence >= _WORTH_TELLING)
+    )

@@ -11,7 +11,18 @@ from rich.console import Console, detect_legacy_windows
 from rich.text import Text
 
 from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
-from .plain import headline, percent, rivals, visible, visible_lines
+from .plain import (
+    headline,
+    looked_at,
+    percent,
+    reason,
+    refutations,
+    rivals,
+    ruled_out,
+    status,
+    visible,
+    visible_lines,
+)
 
 NARROWEST = 40
 _VERDICT_STYLE = {
@@ -107,9 +118,10 @@ class _Page:
         if report is None:
             return
         if report.diagnoses:
-            yield from self._diagnosed(report.diagnoses[0], rivals(report))
+            yield from self._diagnosed(report, report.diagnoses[0], rivals(report))
         else:
             yield Text(self.cut(headline(report), self.width), style=_VERDICT_STYLE[report.verdict])
+            yield from self._elsewhere(report)
             if report.failed and report.verdict != "benign":
                 yield Text()
                 yield from self._listing("Where it failed", report.failed[-_LISTED:])
@@ -126,15 +138,20 @@ class _Page:
                 yield from self.wrapped(item.why, f"  line {item.line}{times}: ")
             if rest := len(report.benign) - len(shown):
                 yield Text(f"  and {rest} more (--verbose shows all)")
+        if report.probes:
+            yield Text()
+            yield from self._looked_at(report)
 
-    def _diagnosed(self, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
+    def _diagnosed(self, report: Report, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
         yield from self.wrapped(Text(self.shown(best.title), "bold red"))
-        likely = f"  {percent(best)} likely, {best.status}"
+        likely = f"{percent(best)} likely, {status(best, report)}"
+        likely = "  " + (likely if report.machine.readings != "only" else status(best, report))
         close = [f"{o.cause} {percent(o)}" for o in others if o.confidence >= _CLOSE]
         next_best = f"; or {', '.join(close)}" if close else ""
         yield from self.wrapped(Text.assemble((self.shown(best.cause), "bold"), likely, self.shown(next_best)))
         yield Text()
-        yield from self._evidence(best)
+        yield from self._evidence(report, best)
+        yield from self._elsewhere(report)
         yield from self.wrapped(best.explanation)
         yield Text()
         for number, fix in enumerate(best.fixes, 1):
@@ -149,10 +166,21 @@ class _Page:
                 yield from self.wrapped(f"{dead.tried}: {dead.why}", "  - ")
             yield Text()
         if others:
-            yield Text("Also possible (more: cudnn-triage explain NAME)", style="bold")
+            heading = "Also wrong" if report.machine.readings == "only" else "Also possible"
+            yield Text(f"{heading} (more: cudnn-triage explain NAME)", style="bold")
             for other in others:
                 text = Text.assemble((self.shown(other.cause), "bold"), f"  {self.shown(other.title)}")
-                yield from self.wrapped(text, f"  {percent(other):>4}  ")
+                share = f"{percent(other):>4}  " if report.machine.readings != "only" else ""
+                yield from self.wrapped(text, f"  {share}")
+                for item in other.evidence:
+                    if item.kind == "probe" and item.supports:
+                        yield from self.wrapped(f"{reason(item, report)} ({item.text})", "        ")
+            yield Text()
+        if refuted := ruled_out(report):
+            yield Text(f"Ruled out on {self.shown(report.machine.name)}", style="bold")
+            for other in refuted:
+                why = "; ".join(f"{item.why} ({item.text})" for item in refutations(other))
+                yield from self.wrapped(Text.assemble((other.cause, "bold"), f"  {self.shown(why)}"), "  - ")
             yield Text()
         if best.references:
             yield Text("Read more", style="bold")
@@ -165,20 +193,49 @@ class _Page:
                     yield Text(f"    {url}")
             yield Text()
 
-    def _evidence(self, best: Diagnosis) -> Iterator[Text]:
+    def _elsewhere(self, report: Report) -> Iterator[Text]:
+        """That the readings are of another machine, and what that means."""
+        machine = report.machine
+        if not machine.differences:
+            return
+        counted = "they count nevertheless" if machine.readings == "assumed" else "so they decide nothing here"
+        heading = f"The log does not seem to be from {machine.name}; {counted}:"
+        yield from self.wrapped(Text(self.shown(heading.replace("they", "its readings", 1)), "bold yellow"))
+        for difference in machine.differences:
+            yield from self.wrapped(f"{difference.why} ({difference.text})", "  - ")
+        if machine.readings == "ignored":
+            yield from self.wrapped("--assume-local lets them count", "  ")
+        yield Text()
+
+    def _looked_at(self, report: Report) -> Iterator[Text]:
+        """Which probes ran, how each ended and what for."""
+        yield from self.wrapped(Text(self.shown(looked_at(report)), "bold"))
+        for probe in report.probes:
+            ended = probe.status + (f": {probe.reason}" if probe.reason else "")
+            why = f"  [{probe.why}]" if probe.why else ""
+            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {probe.name:12} ")
+        if self.verbose:
+            for fact in report.facts:
+                if fact.origin == "local":
+                    yield from self.wrapped(f"{fact.name} = {fact.value}", "    ")
+        yield Text()
+
+    def _evidence(self, report: Report, best: Diagnosis) -> Iterator[Text]:
         placed = [e for e in best.evidence if e.column]
         for item in placed if self.verbose else [e for e in placed if e.supports][:_EVIDENCE_SHOWN] or placed[:1]:
-            yield from self._in_place(item)
+            yield from self._in_place(item, report)
             yield Text()
         facts = [e for e in best.evidence if not e.column]
-        facts = facts if self.verbose else [e for e in facts if e.supports][:_EVIDENCE_SHOWN]
+        facts = facts if self.verbose else [e for e in facts if e.supports or e.kind == "probe"][:_EVIDENCE_SHOWN]
         for item in facts:
             value = "; ".join(filter(None, [item.text, f"line {item.line}" if item.line else ""]))
-            yield from self.wrapped(_reason(item) + (f" ({value})" if value else ""), "  = ")
+            style = "bold green" if item.kind == "probe" else ""
+            text = self.shown(reason(item, report) + (f" ({value})" if value else ""))
+            yield from self.wrapped(Text(text, style), "  = ")
         if facts:
             yield Text()
 
-    def _in_place(self, item: EvidenceItem) -> Iterator[Text]:
+    def _in_place(self, item: EvidenceItem, report: Report) -> Iterator[Text]:
         number = str(item.line)
         gutter = " " * len(number)
         place = f":{item.line}:{item.column}"
@@ -190,7 +247,7 @@ class _Page:
         yield Text.assemble((f"{number} | ", "blue"), text)
         yield Text.assemble((f"{gutter} | ", "blue"), " " * start, ("^" * length, "bold red"))
         approximately = " (approximately)" if item.match == "fuzzy" else ""
-        yield from self.wrapped(_reason(item) + approximately, f"{gutter} = ")
+        yield from self.wrapped(reason(item, report) + approximately, f"{gutter} = ")
         if item.echoes:
             places = ", ".join(map(str, item.echoes[:8])) + (", ..." if len(item.echoes) > 8 else "")
             many = "s" if len(item.echoes) > 1 else ""
@@ -240,10 +297,6 @@ class _Page:
         for line in lines:
             number = str(line.line)
             yield Text.assemble("  ", (f"{number} | ", "blue"), self.cut(line.text, self.width - len(number) - 5))
-
-
-def _reason(item: EvidenceItem) -> str:
-    return item.why if item.supports else f"against: {item.why}"
 
 
 def _last_cells(text: str, room: int, ellipsis: str) -> str:

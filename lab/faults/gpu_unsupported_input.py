@@ -1,0 +1,23 @@
+"""cuDNN's convolution is called with 8-bit integers."""
+
+from lab.fault import Fault
+from lab.world import World
+
+
+def mend(world: World) -> None:
+    """Do it right."""
+    world.arguments = ("right",)
+
+
+FAULT = Fault(
+    breaks="a cuDNN convolution of 8-bit integers",
+    cause="unsupported-cudnn-input",
+    acceptable=("cudnn-workspace-too-large",),
+    environment="given",
+    program=("python", "gpu_misuse.py", "layout"),
+    inject=lambda world: None,
+    mend=mend,
+    mended="32-bit floats",
+    settled=False,
+    needs=("torch-gpu",),
+)
