@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .evidence import STRENGTHS
+from .facts import Facts
+from .fixes import complete
 from .knowledge.base import Knowledge
 
 
@@ -129,20 +131,33 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
     if cause["tells_apart"]:
         yield Prose("What tells it from others", cause["tells_apart"])
     for number, fix in enumerate(cause["fixes"], 1):
+        commands, checks = (tuple(_completed(c, knowledge) for c in fix[name]) for name in ("commands", "verify"))
         yield Remedy(
-            number, fix["title"], fix["applies"], fix["safety"], tuple(fix["commands"]), fix["why"],
-            tuple(fix["verify"]), fix["source"], fix["read"],
-        )  # fmt: skip
+            number,
+            fix["title"],
+            fix["applies"],
+            fix["safety"],
+            commands,
+            fix["why"],
+            checks,
+            fix["source"],
+            fix["read"],
+        )
     if cause["dead_ends"]:
         tried = tuple(DeadEnd(d["tried"], d["why"], d["source"], d["read"]) for d in cause["dead_ends"])
         yield Warnings("What does not help", tried)
-    messages = tuple(_messages(name, knowledge))
+    messages = tuple(sorted(_messages(name, knowledge), key=lambda edge: STRENGTHS.index(edge.strength)))
     if messages:
         yield Edges("Messages that point to it", messages)
     if cause["neighbours"]:
         yield Names("Neighbours", tuple(cause["neighbours"]))
     if cause["references"]:
         yield References("References", tuple(Reference(r["title"], r["url"], r["read"]) for r in cause["references"]))
+
+
+def _completed(command: str, knowledge: Knowledge) -> str:
+    """A command with its holes named in words, since there is no log to fill them from."""
+    return complete(command, Facts(), knowledge, {})
 
 
 def _messages(name: str, knowledge: Knowledge) -> Iterator[Edge]:

@@ -34,8 +34,8 @@ class Knowledge:
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
         self.libraries: dict[str, Data] = data["libraries"]
-        self._numbers: dict[str, dict[str, str]] = data["numbers"]
-        self._texts: dict[str, dict[str, str]] = data["texts"]
+        self.numbers: dict[str, dict[str, str]] = data["numbers"]
+        self.texts: dict[str, dict[str, str]] = data["texts"]
 
     @cached_property
     def by_id(self) -> dict[str, Data]:
@@ -61,11 +61,11 @@ class Knowledge:
 
     def code(self, library: str, number: str) -> str | None:
         """The name of the code of ``library`` that has this number."""
-        return self._numbers.get(library, {}).get(number)
+        return self.numbers.get(library, {}).get(number)
 
     def code_of_text(self, library: str, text: str) -> str | None:
         """The name of the code of ``library`` with whose fixed error string ``text`` begins; the longest such string counts."""
-        texts, squeezed = self._texts.get(library, {}), squeeze(text)
+        texts, squeezed = self.texts.get(library, {}), squeeze(text)
         return texts.get(max((t for t in texts if squeezed.startswith(t)), key=len, default=""))
 
     def placed(self, value: Value) -> Value:
