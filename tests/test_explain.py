@@ -193,6 +193,14 @@ def test_an_xid_says_whose_it_is_and_what_to_do(shipped: Knowledge) -> None:
     assert "Kind: hardware\nWhat to do: Power-cycle the machine" in page
 
 
+def test_the_holes_of_a_message_are_shown_in_words(rules: Rules) -> None:
+    rules.facts(frob__version="version")
+    rules.cause("no-cheese")
+    rules.points("odd", "frob {frob.version:version} of {:path} {=not |}found in {{ {:code(frob)} }}", "no-cheese")
+    rules.file("codes/frob.yaml", CODES.format(library="frob", name="FROB_EMPTY", number="7", meaning="It is empty."))
+    assert "  frob <frob.version> of <path> (not |)found in { <code> }" in explain("odd", rules.knowledge())
+
+
 def test_a_mistyped_status_name_suggests_the_status(shipped: Knowledge) -> None:
     with pytest.raises(Unknown) as error:
         explain("CUDNN_STATUS_NOT_INITIALISED", shipped)

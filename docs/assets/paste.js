@@ -7,6 +7,7 @@ const LONGEST = 300000; // characters that are looked at: the first third and th
 const MARGIN = 120; // characters of white space and wrapping that a message may contain beyond its own length
 const MOST = 50; // hits of one template that are looked at
 const IF = 0.25; // what an argument weighs that depends on facts, which this page does not read
+const WORTH = 0.2; // causes with less than this share of the best one's score are not shown
 const BLANK = "\u0001";
 
 function squeeze(text) {
@@ -102,8 +103,8 @@ function weigh(index, { text, found }) {
   const kept = found.filter((hit) => !hit.rule.catch_all || !covered.has(hit.first));
   const there = new Set(kept.map((hit) => hit.rule.id));
   for (const hit of kept) {
-    for (const [cause, strength, supports] of hit.rule.points)
-      if (supports && (strength === "certain" || strength === "strong") && !(hit.rule.symptom_of || []).includes(cause)) there.add(cause);
+    for (const [cause, strength, supports, conditional] of hit.rule.points)
+      if (supports && !conditional && (strength === "certain" || strength === "strong") && !(hit.rule.symptom_of || []).includes(cause)) there.add(cause);
   }
   for (const hit of kept) hit.echo = (hit.rule.symptom_of || []).find((root) => there.has(root));
   const scores = new Map();
@@ -122,7 +123,8 @@ function weigh(index, { text, found }) {
     values.sort((a, b) => Math.abs(b) - Math.abs(a));
     return { cause, score: values.reduce((sum, value, i) => sum + value * (i ? index.weights.again : 1), 0) };
   });
-  return { hits: kept, causes: ranked.filter((c) => c.score > 0).sort((a, b) => b.score - a.score) };
+  ranked.sort((a, b) => b.score - a.score);
+  return { hits: kept, causes: ranked.filter((c) => c.score > 0 && c.score >= WORTH * ranked[0].score) };
 }
 
 function look(index, pasted) {

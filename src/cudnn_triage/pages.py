@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from .evidence import STRENGTHS
 from .facts import Facts
 from .fixes import complete
 from .knowledge.base import Knowledge
+
+_HOLE = re.compile(r"\{\{|\}\}|\{=([^{}]*)\}|\{([\w.\[\]-]*):([a-z]+)(?:\([^)]*\))?\}")
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,14 @@ def rule_page(rule: dict[str, Any], knowledge: Knowledge) -> Page:
     return Page(rule["id"], title, note, tuple(_rule(rule, knowledge)))
 
 
+def _shown(hole: re.Match[str]) -> str:
+    """A part of a template that is no plain text, as a reader of the message sees it."""
+    choice, name, kind = hole.groups()
+    if choice is not None:
+        return f"({choice})"
+    return f"<{name or kind}>" if kind else hole[0][0]
+
+
 def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
     if rule["code"]:
         others = [f"{number} in {release}" for release, number in rule["numbers"].items()]
@@ -191,9 +202,13 @@ def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
             yield Prose("Kind", " or ".join(rule["kind"]))
         if rule["action"]:
             yield Prose("What to do", rule["action"])
-    templates = [template["text"] for template in rule["templates"] if template["text"] != rule["id"]]
-    if templates:
-        yield Verbatim("Printed as", tuple(templates))
+    templates = [template for template in rule["templates"] if template["text"] != rule["id"]]
+    printed = tuple(dict.fromkeys(_HOLE.sub(_shown, template["text"]) for template in templates if template["parts"]))
+    patterns = tuple(template["text"] for template in templates if not template["parts"])
+    if printed:
+        yield Verbatim("Printed as", printed)
+    if patterns:
+        yield Verbatim("Found by pattern", patterns)
     if rule["releases"]:
         yield Prose("Releases", rule["releases"])
     if rule["points_to"]:
