@@ -167,8 +167,8 @@ def main() -> int:
     data = json.loads(source.read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
     for variant, ink in INK.items():
-        colours = dict.fromkeys(("text.color", "axes.labelcolor", "axes.titlecolor"), ink)
-        with mpl.rc_context({**colours, "svg.fonttype": "none", "svg.hashsalt": "cudnn-triage", "font.size": 9}):
+        style: dict[Any, Any] = dict.fromkeys(("text.color", "axes.labelcolor", "axes.titlecolor"), ink)
+        with mpl.rc_context({**style, "svg.fonttype": "none", "svg.hashsalt": "cudnn-triage", "font.size": 9}):
             for name, draw in PLOTS.items():
                 figure = draw(data, ink)
                 for axes in figure.axes:
