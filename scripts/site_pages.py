@@ -163,7 +163,8 @@ def _edge(edge: Edge, here: str, places: dict[str, str]) -> str:
     word = edge.strength if edge.supports else f"against, {edge.strength}"
     when = f"; when {code(edge.condition)}" if edge.condition else ""
     why = f" ({escaped(edge.why)})" if edge.why else ""
-    return f"- *{word}*: {_link(edge.id, here, places)}: {escaped(edge.title)}{when}{why}"
+    name = f"{_link(edge.id, here, places)}: " if edge.id else ""
+    return f"- *{word}*: {name}{escaped(edge.title)}{when}{why}"
 
 
 def _title(name: str, knowledge: Knowledge) -> str:

@@ -66,7 +66,8 @@ class Warnings:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link from a message to a cause or back, with how strongly and under which condition."""
+    """A link from a message to a cause or back, with how strongly and under which condition; without ``id`` an argument
+    from facts alone."""
 
     strength: str
     supports: bool
@@ -152,6 +153,9 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
     messages = tuple(sorted(_messages(name, knowledge), key=lambda edge: STRENGTHS.index(edge.strength)))
     if messages:
         yield Edges("Messages that point to it", messages)
+    if cause["evidence"]:
+        facts = (Edge(e["strength"], e["supports"], "", e["why"], e["text"]) for e in cause["evidence"])
+        yield Edges("Facts that speak for or against it", tuple(facts))
     if cause["neighbours"]:
         yield Names("Neighbours", tuple(cause["neighbours"]))
     if cause["references"]:
