@@ -180,7 +180,8 @@ def _link(name: str, here: str, places: dict[str, str]) -> str:
 
 def _dated(source: str, read: str) -> str:
     """Where a dead end is known from, if that is an address."""
-    return f" ([source](<{source}>), read {read})" if re.fullmatch(r"https?://\S+", source) else ""
+    when = f", read {read}" if read else ""
+    return f" ([source](<{source}>){when})" if re.fullmatch(r"https?://\S+", source) else ""
 
 
 def _source(source: str, read: str) -> str:
@@ -189,7 +190,7 @@ def _source(source: str, read: str) -> str:
         if "://" in source
         else escaped(source)
     )
-    return f"Source: {shown}, read {read}" if source else ""
+    return f"Source: {shown}" + (f", read {read}" if read else "") if source else ""
 
 
 def _origin(rule: dict[str, Any], book: Rulebook) -> Iterator[str]:
