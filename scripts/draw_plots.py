@@ -137,7 +137,8 @@ def years(data: Data, ink: str) -> Figure:
     rows = data["years"]["today"]
     bars = lower.bar([r["year"] for r in rows], [r["logs"] for r in rows], color=BLUE, width=0.6)
     lower.bar_label(bars, fontsize=7, color=ink)
-    lower.set(ylabel="logs", xlabel="year of the time stamps in logs from public threads")
+    dated = f"{sum(r['logs'] for r in rows)} of {data['rows'][TODAY]['logs']} logs"
+    lower.set(ylabel="logs", xlabel=f"year of the time stamps in logs from public threads ({dated})")
     lower.set_xticks([r["year"] for r in rows])
     lower.margins(y=0.25)
     return figure

@@ -187,7 +187,14 @@ if (typeof document !== "undefined" && document.getElementById("paste")) {
     clearTimeout(waiting);
     waiting = setTimeout(update, 200);
   });
-  if (location.hash.startsWith("#m=")) box.value = decodeURIComponent(location.hash.slice(3)); // a link to a message
+  const linked = /^#m=(.+)$/.exec(location.hash); // a link to this page with a message in it
+  if (linked) {
+    try {
+      box.value = decodeURIComponent(linked[1]);
+    } catch {
+      box.value = linked[1]; // cut in the middle of an escape
+    }
+  }
   update();
 }
 
