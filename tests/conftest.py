@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -68,6 +71,14 @@ class Rules:
 
     def triager(self) -> Triager:
         return Triager(self.knowledge())
+
+
+def script(name: str) -> ModuleType:
+    """One of scripts/ as a module."""
+    folder = Path(__file__).resolve().parents[1] / "scripts"
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    return importlib.import_module(name)
 
 
 def _quoted(text: str) -> str:

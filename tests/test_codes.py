@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from conftest import script
 from cudnn_triage.knowledge.base import Knowledge
 from cudnn_triage.knowledge.base import load as load_knowledge
 
@@ -27,17 +26,6 @@ ENUMERATORS = [line.split() for line in (ROOT / "tests" / "enumerators.txt").rea
 def load(path: Path) -> dict[str, Any]:
     document: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     return document
-
-
-def script(name: str) -> ModuleType:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

@@ -67,6 +67,20 @@ def test_a_cause_is_told_with_fixes_checks_dead_ends_messages_and_neighbours(kno
     assert "cheese-there" not in page  # it speaks against the cause
 
 
+def test_the_facts_that_decide_are_told_with_their_conditions(rules: Rules) -> None:
+    rules.facts(frob__version="version")
+    rules.cause(
+        "no-cheese",
+        more="evidence: [{when: frob.version < 3, strength: likely, why: old frobs leak}, "
+        "{when: known(frob.version), against: weak, why: the frob answered}]",
+    )
+    page = explain("no-cheese", rules.knowledge())
+    assert (
+        "Facts that speak for or against it:\n  likely    old frobs leak\n            when frob.version < 3\n" in page
+    )
+    assert "  against weak      the frob answered\n            when known(frob.version)" in page
+
+
 def test_a_cause_without_the_optional_parts_has_no_empty_headings(knowledge: Knowledge) -> None:
     assert explain("no-milk", knowledge).splitlines() == [
         "no-milk: Cause no-milk",
@@ -149,6 +163,9 @@ def shipped() -> Knowledge:
         ("nvidia-nvswitch0: SXid (PCI:0000:c4:00.0): 20034, Fatal, Link 30 LTSSM Fault Up", "SXid 20034: "),
         ("ROBUST_CHANNEL_PREEMPTIVE_REMOVAL", "Xid 45: "),
         ("exit code 137", "SIGKILL: "),
+        ("exit code -9", "SIGKILL: "),
+        ("signal 9", "SIGKILL: "),
+        ("0xC0000005", "STATUS_ACCESS_VIOLATION: "),
         ("[WinError 126]", "WinError 126: "),
         ("WinError 126", "A DLL, or a DLL that it needs"),
         ("Process finished with exit code -1073741819 (0xC0000005)", "STATUS_ACCESS_VIOLATION: "),
@@ -191,6 +208,14 @@ def test_a_pasted_message_is_told_as_the_messages_it_holds(shipped: Knowledge) -
 def test_an_xid_says_whose_it_is_and_what_to_do(shipped: Knowledge) -> None:
     page = explain("Xid 79", shipped)
     assert "Kind: hardware\nWhat to do: Power-cycle the machine" in page
+
+
+def test_the_holes_of_a_message_are_shown_in_words(rules: Rules) -> None:
+    rules.facts(frob__version="version")
+    rules.cause("no-cheese")
+    rules.points("odd", "frob {frob.version:version} of {:path} {=not |}found in {{ {:code(frob)} }}", "no-cheese")
+    rules.file("codes/frob.yaml", CODES.format(library="frob", name="FROB_EMPTY", number="7", meaning="It is empty."))
+    assert "  frob <frob.version> of <path> (not |)found in { <code> }" in explain("odd", rules.knowledge())
 
 
 def test_a_mistyped_status_name_suggests_the_status(shipped: Knowledge) -> None:

@@ -148,7 +148,8 @@ def _lines(part: Part) -> Iterator[str]:
         case Edges(title, edges):
             yield f"{title}:"
             for edge in edges:
-                yield f"  {'' if edge.supports else 'against '}{edge.strength:8}  {edge.id}: {edge.title}"
+                name = f"{edge.id}: " if edge.id else ""
+                yield f"  {'' if edge.supports else 'against '}{edge.strength:8}  {name}{edge.title}"
                 if edge.condition:
                     yield f"            when {edge.condition}"
                 if edge.why:

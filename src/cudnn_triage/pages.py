@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .evidence import STRENGTHS
+from .facts import Facts
+from .fixes import complete
 from .knowledge.base import Knowledge
+
+_HOLE = re.compile(r"\{\{|\}\}|\{=([^{}]*)\}|\{([\w.\[\]-]*):([a-z]+)(?:\([^)]*\))?\}")
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Warnings:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link from a message to a cause or back, with how strongly and under which condition."""
+    """A link from a message to a cause or back, with how strongly and under which condition; without ``id`` an argument
+    from facts alone."""
 
     strength: str
     supports: bool
@@ -129,10 +135,18 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
     if cause["tells_apart"]:
         yield Prose("What tells it from others", cause["tells_apart"])
     for number, fix in enumerate(cause["fixes"], 1):
+        commands, checks = (tuple(_completed(c, knowledge) for c in fix[name]) for name in ("commands", "verify"))
         yield Remedy(
-            number, fix["title"], fix["applies"], fix["safety"], tuple(fix["commands"]), fix["why"],
-            tuple(fix["verify"]), fix["source"], fix["read"],
-        )  # fmt: skip
+            number,
+            fix["title"],
+            fix["applies"],
+            fix["safety"],
+            commands,
+            fix["why"],
+            checks,
+            fix["source"],
+            fix["read"],
+        )
     if cause["dead_ends"]:
         tried = tuple(DeadEnd(d["tried"], d["why"], d["source"], d["read"]) for d in cause["dead_ends"])
         yield Warnings("What does not help", tried)
@@ -140,13 +154,21 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
         if conditions:
             told = tuple(f"- {item['why']} ({item['text']})" for item in conditions)
             yield Verbatim(f"{title} on a machine (cudnn-triage --probe) when", told)
-    messages = tuple(_messages(name, knowledge))
+    messages = tuple(sorted(_messages(name, knowledge), key=lambda edge: STRENGTHS.index(edge.strength)))
     if messages:
         yield Edges("Messages that point to it", messages)
+    if cause["evidence"]:
+        facts = (Edge(e["strength"], e["supports"], "", e["why"], e["text"]) for e in cause["evidence"])
+        yield Edges("Facts that speak for or against it", tuple(facts))
     if cause["neighbours"]:
         yield Names("Neighbours", tuple(cause["neighbours"]))
     if cause["references"]:
         yield References("References", tuple(Reference(r["title"], r["url"], r["read"]) for r in cause["references"]))
+
+
+def _completed(command: str, knowledge: Knowledge) -> str:
+    """A command with its holes named in words, since there is no log to fill them from."""
+    return complete(command, Facts(), knowledge, {})
 
 
 def _messages(name: str, knowledge: Knowledge) -> Iterator[Edge]:
@@ -170,6 +192,14 @@ def rule_page(rule: dict[str, Any], knowledge: Knowledge) -> Page:
     return Page(rule["id"], title, note, tuple(_rule(rule, knowledge)))
 
 
+def _shown(hole: re.Match[str]) -> str:
+    """A part of a template that is no plain text, as a reader of the message sees it."""
+    choice, name, kind = hole.groups()
+    if choice is not None:
+        return f"({choice})"
+    return f"<{name or kind}>" if kind else hole[0][0]
+
+
 def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
     if rule["code"]:
         others = [f"{number} in {release}" for release, number in rule["numbers"].items()]
@@ -180,9 +210,13 @@ def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
             yield Prose("Kind", " or ".join(rule["kind"]))
         if rule["action"]:
             yield Prose("What to do", rule["action"])
-    templates = [template["text"] for template in rule["templates"] if template["text"] != rule["id"]]
-    if templates:
-        yield Verbatim("Printed as", tuple(templates))
+    templates = [template for template in rule["templates"] if template["text"] != rule["id"]]
+    printed = tuple(dict.fromkeys(_HOLE.sub(_shown, template["text"]) for template in templates if template["parts"]))
+    patterns = tuple(template["text"] for template in templates if not template["parts"])
+    if printed:
+        yield Verbatim("Printed as", printed)
+    if patterns:
+        yield Verbatim("Found by pattern", patterns)
     if rule["releases"]:
         yield Prose("Releases", rule["releases"])
     if rule["points_to"]:

@@ -39,8 +39,8 @@ class Knowledge:
         self.elsewhere: list[Data] = data["elsewhere"]
         self.no_gpu: list[Any] | None = data["no_gpu"]
         self.cure_first: list[str] = data["cure_first"]
-        self._numbers: dict[str, dict[str, str]] = data["numbers"]
-        self._texts: dict[str, dict[str, str]] = data["texts"]
+        self.numbers: dict[str, dict[str, str]] = data["numbers"]
+        self.texts: dict[str, dict[str, str]] = data["texts"]
 
     @cached_property
     def by_id(self) -> dict[str, Data]:
@@ -71,7 +71,7 @@ class Knowledge:
 
     def codes(self, library: str) -> dict[str, str]:
         """The names of the codes of ``library`` by number (decimal, as text)."""
-        return self._numbers.get(library, {})
+        return self.numbers.get(library, {})
 
     def code(self, library: str, number: str) -> str | None:
         """The name of the code of ``library`` that has this number."""
@@ -79,7 +79,7 @@ class Knowledge:
 
     def code_of_text(self, library: str, text: str) -> str | None:
         """The name of the code of ``library`` with whose fixed error string ``text`` begins; the longest such string counts."""
-        texts, squeezed = self._texts.get(library, {}), squeeze(text)
+        texts, squeezed = self.texts.get(library, {}), squeeze(text)
         return texts.get(max((t for t in texts if squeezed.startswith(t)), key=len, default=""))
 
     def placed(self, value: Value) -> Value:
