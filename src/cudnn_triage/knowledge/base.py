@@ -33,6 +33,7 @@ class Knowledge:
         self.error_words: list[str] = data["error_words"]
         self.weights: dict[str, float] = data["weights"]
         self.tables: list[Data] = data["tables"]
+        self.recipes: dict[str, Data] = data["recipes"]
         self._numbers: dict[str, dict[str, str]] = data["numbers"]
         self._texts: dict[str, dict[str, str]] = data["texts"]
 
@@ -40,6 +41,11 @@ class Knowledge:
     def by_id(self) -> dict[str, Data]:
         """Rules (signatures and codes) by id."""
         return {rule["id"]: rule for rule in self.rules}
+
+    @cached_property
+    def table(self) -> dict[str, Data]:
+        """Compatibility tables by name."""
+        return {table["table"]: table for table in self.tables}
 
     @cached_property
     def competing(self) -> frozenset[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ..values import squeeze
 from . import schema
 from .condition_language import ConditionError, parse
@@ -35,6 +37,7 @@ def compile_rulebook(book: Rulebook) -> Data:
             library: {squeeze(t): c.name for c in codes.codes for t in c.texts} for library, codes in book.codes.items()
         },
         "tables": [_table(table) for table in book.tables.values()],
+        "recipes": {name: msgspec.to_builtins(recipe) for name, recipe in book.recipes.items()},
         "facts": {name: {"type": f.type, "title": f.title, "ask": f.ask} for name, f in book.facts.items()},
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),
@@ -233,6 +236,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "applies": fix.applies,
             "commands": fix.commands,
             "needs": fix.needs,
+            "solve": fix.solve,
             "verify": fix.verify,
             "why": fix.why,
         }
