@@ -54,7 +54,7 @@ def builds(framework: str, knowledge: Knowledge) -> tuple[Build, ...]:
 
 def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Iterator[Build]:
     variant = recipe["variants"][index]
-    table = knowledge.table[variant["table"]] if variant["table"] else {"rows": []}
+    table = knowledge.table[variant["table"]] if variant["table"] else {"match": "exact", "rows": []}
     pairs = {row["key"]: row for row in knowledge.table[variant["companions"]["table"]]["rows"]} if variant["companions"] else {}
     all_wheels = _wheels(knowledge)
     by_build = {row["key"]: row for row in table["rows"] if "+" in row["key"]}  # else a row is of a release
@@ -62,10 +62,11 @@ def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Ite
         told = version(key)
         if told is None or not keeps(told, variant["releases"]):
             continue
-        row = variant["fixed"] or by_build.get(key) or find_row(table, told)
+        row = by_build.get(key) or find_row(table, told) or {}
+        row = {**row, **variant["fixed"]}
         release = Version(key.partition("+")[0], told.parts)
         wheels = all_wheels.get((variant["package"], release.text))
-        if row is None or wheels is None:
+        if not row or wheels is None:
             continue
         pair = pairs.get(release.text, {})
         names = variant["companions"]["packages"] if variant["companions"] else ()

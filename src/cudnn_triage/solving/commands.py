@@ -110,10 +110,9 @@ def _python(build: Build, situation: Situation, ground: Ground) -> str:
 
 
 def _filled(line: str, values: dict[str, str]) -> str:
-    """A command with its holes filled; nothing where the hole that makes its point ('{also}', '{remove}') is empty."""
+    """A command with its holes filled; nothing where what it is there for is empty."""
+    if line == "{install} {also}" and not values["also"] or line.startswith("{remove}") and not values["remove"]:
+        return ""
     for _ in range(2):  # a manager's own words have holes too
-        needed = [name for name in _HOLE.findall(line) if name in ("also", "remove") and not values[name]]
-        if needed:
-            return ""
         line = _HOLE.sub(lambda found: values.get(found[1], ""), line)
     return " ".join(line.split())

@@ -6,7 +6,7 @@ if it holds for all of them, false if for none, else unknown. So nothing is gues
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..values import Version
@@ -28,8 +28,11 @@ class Check:
 
 def checks(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> Iterator[Check]:
     """All constraints on a build; what is cheapest to understand comes first."""
+    if not consistent(situation, ground):
+        yield Check(False, "this driver and this GPU do not go together")
+        return
     yield from _kept(build, situation, wishes)
-    yield _platform(build, situation)
+    yield _platform(build, situation, ground)
     yield _python(build, situation, wishes, ground)
     yield _glibc(build, situation, ground)
     yield _architecture(build, situation, ground)
@@ -69,13 +72,24 @@ def numbering(situation: Situation) -> tuple[str, ...]:
     return ("windows",) if situation.windows_driver else systems(situation)
 
 
-def worlds(situation: Situation, ground: Ground) -> Iterator[tuple[Version, Version, str]]:
-    """Every (GPU, driver, numbering) that is possible: no driver without its GPU, no GPU without its driver."""
+def worlds(situation: Situation, ground: Ground) -> dict[tuple[Version, str], tuple[Version, ...]]:
+    """The drivers that are possible for each (GPU, numbering) that is: no driver without its GPU, no GPU without its driver."""
+    found: dict[tuple[Version, str], tuple[Version, ...]] = {}
     for system in numbering(situation):
         for capability in situation.gpus or ground.capabilities:
-            for driver in (situation.driver,) if situation.driver else ground.drivers(system):
-                if ground.serves(driver, capability, system):
-                    yield capability, driver, system
+            if situation.driver is None:
+                drivers = ground.drivers(capability, system)
+            else:
+                drivers = (situation.driver,) if ground.serves(situation.driver, capability, system) else ()
+            if drivers:
+                found[capability, system] = drivers
+    return found
+
+
+def consistent(situation: Situation, ground: Ground) -> bool:
+    """Whether this driver and these GPUs can be in one machine."""
+    possible = {capability for capability, _ in worlds(situation, ground)}
+    return bool(possible) and all(capability in possible for capability in situation.gpus)
 
 
 def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]:
@@ -93,7 +107,7 @@ def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]
             yield Check(keeps(has, limit), f"{name} {has}" + ("" if keeps(has, limit) else f", and {limit} is to stay"))
 
 
-def _platform(build: Build, situation: Situation) -> Check:
+def _platform(build: Build, situation: Situation, ground: Ground) -> Check:
     names = {name for name, _ in build.wheels}
     if situation.jetson:
         return Check(False, "Jetson needs NVIDIA's own wheels for its JetPack, which are not in the tables")
@@ -102,14 +116,16 @@ def _platform(build: Build, situation: Situation) -> Check:
     if situation.processor and situation.system:
         holds = f"{situation.system}-{situation.processor}" in names
     listed = ", ".join(sorted(names)) or "none"
-    return Check(holds, f"GPU wheels for {listed}", () if situation.system else ("system",))
+    here = f"; here {platforms(situation, ground)[0]}" if situation.system and not holds else ""
+    return Check(holds, f"GPU wheels for {listed}{here}", () if situation.system else ("system",))
 
 
 def _python(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> Check:
     mine = build.pythons(platforms(situation, ground))
     if not mine:
         return Check(False, "no wheels for this processor")
-    told = f"wheels for Python {span_text(mine)}"
+    here = f"; here {situation.python}" if situation.python else ""
+    told = f"wheels for Python {span_text(mine)}{here}"
     if ground.managers[wishes.manager].get("environment") == "yes":
         return Check(True, told)
     if situation.python is not None:
@@ -133,44 +149,31 @@ def _glibc(build: Build, situation: Situation, ground: Ground) -> Check:
     if build.glibc is None or situation.system in ("windows", "macos"):
         return Check(True, "")
     if situation.glibc is None:
-        return Check(at_least(ground.assumed_glibc, build.glibc), f"needs glibc {build.glibc} or newer")
+        return Check(at_least(ground.assumed_glibc, build.glibc), "")  # the answer says what is assumed
     holds = at_least(situation.glibc, build.glibc)
     return Check(holds, "" if holds else f"needs glibc {build.glibc} or newer; here {situation.glibc}")
 
 
 def _architecture(build: Build, situation: Situation, ground: Ground) -> Check:
-    results: dict[Version, set[bool | None]] = {}
-    needed: set[Version] = set()
-    for capability, driver, system in worlds(situation, ground):
-        kind = runs(build, capability, ground)
+    results: dict[Version, list[bool | None]] = {}
+    kinds: dict[Version, str] = {}
+    for (capability, system), drivers in worlds(situation, ground).items():
+        kind = kinds[capability] = runs(build, capability, ground)
         if kind == "ptx" and build.cuda:
-            least = ground.translating_driver(build.cuda, system)
-            fits = None if least is None else at_least(driver, least)
-            if least is not None:
-                needed.add(least)
+            fits = over(ground.translates(driver, build.cuda, system) for driver in (drivers[0], drivers[-1]))
         else:
             fits = None if kind == "unknown" else kind == "native"
-        results.setdefault(capability, set()).add(fits)
+        results.setdefault(capability, []).append(fits)
     each = {capability: over(found) for capability, found in results.items()}
-    if not each:
-        return Check(False, "this driver and this GPU do not go together")
-    held = None if None in each.values() else all(each.values())
-    if situation.gpus:
-        holds: bool | None = False if False in each.values() else held
-    else:
-        holds = over(each.values())
-    return Check(holds, _code(build, each, situation, needed), _undecided(holds, build, each, situation))
-
-
-def _undecided(
-    holds: bool | None, build: Build, each: dict[Version, bool | None], situation: Situation
-) -> tuple[str, ...]:
-    if holds is not None or (not build.archs and build.cuda is None):
-        return ()
-    names = [] if situation.gpus else ["gpu"]
-    if not situation.driver and build.archs and any(found is None for found in each.values()):
-        names.append("driver")
-    return tuple(names)
+    holds = over(each.values())
+    if situation.gpus and not all(each.values()):  # every one of them must work
+        holds = False if False in each.values() else None
+    unknown: list[str] = []
+    if holds is None and not situation.gpus and "unknown" not in kinds.values():
+        unknown.append("gpu")
+    if holds is None and situation.driver is None and any(kinds[cc] == "ptx" and each[cc] is None for cc in each):
+        unknown.append("driver")
+    return Check(holds, _code(build, each, kinds, situation, ground), tuple(unknown))
 
 
 def runs(build: Build, capability: Version, ground: Ground) -> str:
@@ -195,60 +198,74 @@ def runs(build: Build, capability: Version, ground: Ground) -> str:
     return "no"
 
 
-def _code(build: Build, each: dict[Version, bool | None], situation: Situation, needed: set[Version]) -> str:
-    wanted = ", ".join(str(cc) for cc in situation.gpus) or "these GPUs"
+def _code(
+    build: Build,
+    each: dict[Version, bool | None],
+    kinds: dict[Version, str],
+    situation: Situation,
+    ground: Ground,
+) -> str:
+    """What a build holds for the GPUs in question."""
     named = " ".join(f"{kind}_{high}{low}{suffix}" for kind, high, low, suffix in build.archs)
-    if not all(each.values()) and needed:
-        least = max(needed, key=lambda v: v.parts)
-        return f"has only PTX for compute capability {wanted}, which a driver of {least} or newer compiles"
-    if False in each.values():
-        missing = ", ".join(f"{cc}" for cc, found in each.items() if found is False and (cc in situation.gpus))
-        held = f" (built for {named})" if named else ""
-        return f"no code for compute capability {missing or wanted}{held}"
+    holds = f" (built for {named})" if named else f": CUDA {build.cuda} serves others"
+    without = [cc for cc in each if kinds[cc] == "no"]
+    if without and (situation.gpus or len(without) == len(each)):
+        wanted = without if situation.gpus else []
+        return f"no code for compute capability {_row(wanted)}{holds}" if wanted else f"no code for these GPUs{holds}"
+    if "unknown" in kinds.values():
+        return "which GPUs it has code for is not in the tables"
+    translated = [cc for cc in situation.gpus if kinds[cc] == "ptx"]
+    if translated and build.cuda:
+        systems_of = numbering(situation)
+        bounds = [ground.translating_drivers(build.cuda, system) for system in systems_of]
+        least = " or ".join(f"{found[-1]} ({_SPELT[system]})" for system, found in zip(systems_of, bounds, strict=True) if found)
+        verb = "compiles" if all(each[cc] for cc in translated) else "would compile"
+        return f"only PTX for compute capability {_row(translated)}, which a driver of {least} or newer {verb}{holds}"
+    wanted = list(situation.gpus)
     if not named:
-        return f"CUDA {build.cuda} serves compute capability {wanted}" if build.cuda else "its architectures are not known"
-    return f"code for compute capability {wanted} (built for {named})"
+        return f"CUDA {build.cuda} serves compute capability {_row(wanted)}" if wanted else f"CUDA {build.cuda} serves it"
+    return f"code for compute capability {_row(wanted)}{holds}" if wanted else f"code for the GPU{holds}"
+
+
+def _row(capabilities: Iterable[Version]) -> str:
+    return ", ".join(map(str, capabilities))
 
 
 def _cudnn(build: Build, situation: Situation, ground: Ground) -> Check:
-    if build.without_cudnn or (build.cudnn is None and not situation.gpus):
+    if build.without_cudnn:
         return Check(True, "")
     oldest = ground.oldest_for_cudnn(build.cudnn, build.cuda)
     if oldest is None:
         return Check(None, f"which GPUs cuDNN {build.cudnn} serves is not in the tables")
-    possible = {capability for capability, _, _ in worlds(situation, ground)}
+    possible = {capability for capability, _ in worlds(situation, ground)}
     holds = over(capability.parts >= oldest.parts for capability in possible)
-    if situation.gpus and any(capability.parts < oldest.parts for capability in possible):
-        holds = None if build.cudnn is None or len(build.cudnn.parts) < 2 else False
-    if build.cudnn is None or len(build.cudnn.parts) < 2:
+    if situation.gpus and not holds:
+        holds = False
+    if build.cudnn is None or len(build.cudnn.parts) < 2:  # the limit is the highest of all that it may be
         told = f"its cuDNN is not known, and newer ones serve only compute capability {oldest} and higher"
-        return Check(None, told) if holds is not True else Check(True, "")
-    names = () if situation.gpus or holds is not None else ("gpu",)
-    return Check(holds, f"its cuDNN {build.cudnn} serves compute capability {oldest} and higher", names)
+        return Check(True, "") if holds else Check(None, told, () if situation.gpus else ("gpu",))
+    unknown = () if situation.gpus or holds is not None else ("gpu",)
+    return Check(holds, f"its cuDNN {build.cudnn} serves compute capability {oldest} and higher", unknown)
 
 
 def _driver(build: Build, situation: Situation, ground: Ground) -> Check:
     if build.cuda is None:
         return Check(None, "its CUDA is not in the tables")
     least = {system: ground.oldest_driver(build.cuda, system) for system in numbering(situation)}
-    if None in least.values():
+    results: list[bool | None] = []
+    for (_, system), drivers in worlds(situation, ground).items():
+        bound = least[system]
+        results += [None] if bound is None else [at_least(drivers[0], bound), at_least(drivers[-1], bound)]
+    bounds = " and ".join(f"{bound} ({_SPELT[system]})" for system, bound in least.items() if bound)
+    if not bounds:
         return Check(None, f"the oldest driver for CUDA {build.cuda} is not in the tables")
-    results = [at_least(driver, bound) for _, driver, system in worlds(situation, ground) if (bound := least[system])]
-    holds = over(results) if results else False
-    bounds = " and ".join(f"{bound} ({_SPELT[system]})" for system, bound in least.items())
+    holds = over(results)
     here = f"; here {situation.driver}" if situation.driver else ""
-    unknown = () if holds is not None else tuple(_open(situation))
+    unknown = () if holds is not None else ("system",) if situation.driver else ("driver",)
     return Check(holds, f"CUDA {build.cuda} needs a driver of {bounds} or newer{here}", unknown)
 
 
 _SPELT = {"linux": "Linux", "windows": "Windows"}
-
-
-def _open(situation: Situation) -> Iterator[str]:
-    if situation.driver is None:
-        yield "driver"
-    elif not situation.system:
-        yield "system"
 
 
 def span_text(found: Iterable[Version]) -> str:
@@ -262,15 +279,15 @@ def span_text(found: Iterable[Version]) -> str:
     return ", ".join(f"3.{r[0]}" if len(r) == 1 else f"3.{r[0]} to 3.{r[-1]}" for r in runs_found)
 
 
-AXES: dict[str, Callable[[Situation, Ground, str], Iterator[Situation]]] = {
-    "driver": lambda s, g, f: (
-        replace(s, driver=driver)
-        for driver in sorted({d for _, d, _ in worlds(s, g)}, key=lambda v: v.parts)
-    ),
-    "gpu": lambda s, g, f: (
-        replace(s, gpus=(cc,)) for cc in sorted({c for c, _, _ in worlds(s, g)}, key=lambda v: v.parts)
-    ),
-    "python": lambda s, g, f: (replace(s, python=python) for python in pythons(f, g.knowledge)),
-    "system": lambda s, g, f: (replace(s, system=system) for system in SYSTEMS),
-}
-"""For each part of a situation that may be unknown: the situations in which it is known."""
+def values(axis: str, situation: Situation, ground: Ground, framework: str) -> Iterator[Situation]:
+    """The situations in which one part that is not known would be: in each of its possible values, in order."""
+    if axis == "driver":
+        drivers = {driver for found in worlds(situation, ground).values() for driver in found}
+        yield from (replace(situation, driver=driver) for driver in sorted(drivers, key=lambda v: v.parts))
+    elif axis == "gpu":
+        possible = {capability for capability, _ in worlds(situation, ground)}
+        yield from (replace(situation, gpus=(cc,)) for cc in sorted(possible, key=lambda v: v.parts))
+    elif axis == "python":
+        yield from (replace(situation, python=python) for python in pythons(framework, ground.knowledge))
+    else:
+        yield from (replace(situation, system=system) for system in SYSTEMS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ..knowledge.base import Knowledge
@@ -33,9 +33,20 @@ class Ground:
         """The oldest driver that runs programs of a CUDA release (minor-version compatibility within a major)."""
         return version(self._drivers.get(minor(cuda), {}).get(_column("driver", system), ""))
 
-    def translating_driver(self, cuda: Version, system: str) -> Version | None:
-        """The oldest driver that compiles the PTX of a CUDA release: the one it was released with."""
-        return version(self._drivers.get(minor(cuda), {}).get(_column("toolkit_driver", system), ""))
+    def translates(self, driver: Version, cuda: Version, system: str) -> bool | None:
+        """Whether a driver compiles the PTX of a CUDA release: it must not be older than the one that came with it. Of a CUDA
+        of which only the major is known, between the oldest and the newest minor release, nobody can tell."""
+        bounds = self.translating_drivers(cuda, system)
+        if not bounds or at_least(driver, bounds[-1]):
+            return True if bounds else None
+        return None if at_least(driver, bounds[0]) else False
+
+    def translating_drivers(self, cuda: Version, system: str) -> list[Version]:
+        """The drivers that came with a CUDA release, or with each of a major, oldest first."""
+        prefix = cuda.parts[:2]
+        column = _column("toolkit_driver", system)
+        mine = (row.get(column, "") for key, row in self._drivers.items() if read(key).parts[: len(prefix)] == prefix)
+        return sorted((found for text in mine if (found := version(text))), key=lambda v: v.parts)
 
     def first_driver(self, capability: Version, system: str) -> Version | None:
         """The first driver branch that knows a GPU."""
@@ -63,9 +74,10 @@ class Ground:
         major = [row for key, row in self._cudnn.items() if cudnn is None or read(key).parts[0] == cudnn.parts[0]]
         return max((read(_oldest(row, cuda)) for row in major), key=lambda cc: cc.parts, default=None)
 
-    def drivers(self, system: str) -> tuple[Version, ...]:
-        """Drivers that stand for all others: one at every step where some table changes its answer."""
-        return self.steps[system]
+    @cache  # noqa: B019 - there are few grounds, and they live as long as the program
+    def drivers(self, capability: Version, system: str) -> tuple[Version, ...]:
+        """The drivers that a GPU can have, by some that stand for all others: one at each step where a table changes."""
+        return tuple(driver for driver in self.steps[system] if self.serves(driver, capability, system))
 
     def _thresholds(self, system: str) -> tuple[Version, ...]:
         columns = [_column(name, system) for name in ("driver", "toolkit_driver")]

@@ -27,6 +27,7 @@ class Situation:
     jetson: bool = False
     installed: tuple[tuple[str, Version], ...] = ()  # packages of the framework
     conda: bool = False
+    datacenter: bool = False  # every GPU is of the kind that NVIDIA's forward-compatibility packages serve
 
     def has(self, package: str) -> Version | None:
         """The installed version of a package, where it is known."""
