@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
 from .report import FixItem
+from .solving import Answer, Situation, Wishes, solve
+from .solving.situation import from_facts
 from .values import Soname, Value, Version
 
 _HOLE = re.compile(r"\{([A-Za-z][\w.\[\]-]*)\}")
@@ -21,7 +24,33 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
     """The fixes that apply: one whose condition is false is dropped, those whose condition is unknown come last."""
     found = [(True if fix["when"] is None else holds(fix["when"], facts, seen), fix) for fix in fixes]
     ordered = [fix for known in (True, None) for result, fix in found if result is known]
-    return tuple(_fix(fix, facts, knowledge) for fix in ordered)
+    items = (_solved(fix, facts, knowledge) if fix["solve"] else _fix(fix, facts, knowledge) for fix in ordered)
+    kept: dict[tuple[str, ...], FixItem] = {}
+    for item in items:  # two fixes that the solver answers alike are one
+        kept.setdefault(item.commands or (item.title,), item)
+    return tuple(kept.values())
+
+
+def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
+    """A fix with the versions that the solver works out from the facts; the fix as written where they do not suffice."""
+    situation = from_facts(facts, knowledge.recipes[fix["solve"]])
+    if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
+        return _fix(fix, facts, knowledge)  # nothing is known that would rule a build out
+    answer = solve(fix["solve"], situation, Wishes(), knowledge, thorough=False)
+    if answer.choice is None or (fix["another"] and _installed(answer, situation)):
+        item = _fix(fix, facts, knowledge)
+        asked = tuple(f"{question.fact}: {question.ask}" for question in answer.questions)
+        why = f"{item.why}; {answer.summary}" if answer.status == "none" else item.why
+        return replace(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked))))
+    title, why = f"Install {answer.choice.words}", "; ".join(answer.reasons)
+    return FixItem(title, fix["safety"], answer.commands, "", answer.verify, why)
+
+
+def _installed(answer: Answer, situation: Situation) -> bool:
+    """Whether the solver chose what is there already."""
+    return answer.choice is not None and any(
+        (name, release.text) in answer.choice.packages for name, release in situation.installed
+    )
 
 
 def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:

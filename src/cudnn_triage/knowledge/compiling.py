@@ -237,6 +237,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "commands": fix.commands,
             "needs": fix.needs,
             "solve": fix.solve,
+            "another": fix.another == "true",
             "verify": fix.verify,
             "why": fix.why,
         }

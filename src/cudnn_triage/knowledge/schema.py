@@ -73,6 +73,7 @@ class Fix(_Strict, kw_only=True, frozen=True):
     commands: list[Text] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)
     solve: str = ""
+    another: Flag = "false"
     verify: list[Text]
     why: Text
     source: Text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from ..knowledge.base import Knowledge
-from .answer import Answer, Option, Question, Rejection
+from .answer import Answer, Choice, Option, Question, Rejection
 from .builds import Build, builds
 from .commands import choice, commands, verify, way_exists
 from .constraints import Check, consistent, numbering, span_text, values, verdict
@@ -16,7 +17,7 @@ from .relaxing import relaxed
 from .situation import Situation, Wishes
 from .words import listed
 
-__all__ = ["Answer", "Situation", "Wishes", "solve"]
+__all__ = ["Answer", "Choice", "Situation", "Wishes", "solve"]
 
 _OPTIONS = 4
 _FACTS = {"gpu": "gpu.cc", "driver": "driver.version", "python": "python.version", "system": "platform.os"}
@@ -57,10 +58,12 @@ class _Question:
         """Solved where a build works for certain; open where one may; else none, with what would have to change."""
         rejected: list[Rejection] = []
         undecided: Undecided = []
-        if not consistent(self.situation, self.ground):
-            return self._answer("none", self._conflict(), options=self._relaxed())
+        conflict = "" if consistent(self.situation, self.ground) else self._conflict()
+        situation = replace(self.situation, driver=None, driver_cuda=None) if conflict else self.situation
         for build in self.order:
-            holds, done = verdict(build, self.situation, self.wishes, self.ground)
+            holds, done = verdict(build, situation, self.wishes, self.ground)
+            if holds is not False and conflict:
+                continue
             if holds:
                 return self._solved(build, done, rejected, undecided)
             if holds is None:
@@ -69,7 +72,7 @@ class _Question:
                 rejected.append(Rejection(build.name, done[0].reason))
         if undecided:
             return self._open(undecided, rejected)
-        summary = f"No {self.title} that the tables know works here"
+        summary = conflict or f"No {self.title} that the tables know works here"
         return self._answer("none", summary, options=self._relaxed(), rejected=tuple(rejected))
 
     def _answer(self, status: str, summary: str, **parts: object) -> Answer:

@@ -19,6 +19,11 @@ class Choice:
     cudnn: str  # cuDNN that it was compiled with or brings; '' where the tables do not say
     packages: tuple[tuple[str, str], ...]  # ('torch', '2.7.1+cu128'), ('torchvision', '0.22.1') ...
 
+    @property
+    def words(self) -> str:
+        """'PyTorch 2.7.1 with CUDA 12.8, torchvision 0.22.1, torchaudio 2.7.1'."""
+        return ", ".join([self.title, *(f"{name} {release}" for name, release in self.packages[1:])])
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:

@@ -14,8 +14,19 @@ from .limits import keeps
 
 
 @dataclass(frozen=True, slots=True)
+class Code:
+    """What a build holds for GPUs; many builds hold the same."""
+
+    cuda: Version | None
+    cudnn: Version | None
+    without_cudnn: bool
+    archs: tuple[tuple[str, int, int, str], ...]  # ('sm', 8, 6, ''), ('sm', 9, 0, 'a'), ('compute', 9, 0, '')
+    compiles: bool  # kernels are compiled when first used, so that CUDA's own range of GPUs counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Build:
-    """One installable build of a framework, with everything that decides where it runs."""
+    """One installable build of a framework, with everything that decides where it runs. Each is made once."""
 
     framework: str
     title: str
@@ -23,15 +34,11 @@ class Build:
     package: str
     release: Version  # without the local part
     tag: str  # local part, 'cu121'; '' where the build has none
-    cuda: Version | None
-    cudnn: Version | None
-    without_cudnn: bool
-    archs: tuple[tuple[str, int, int, str], ...]  # ('sm', 8, 6, ''), ('sm', 9, 0, 'a'), ('compute', 9, 0, '')
+    code: Code
     wheels: tuple[tuple[str, tuple[Version, ...]], ...]  # Pythons by platform
     glibc: Version | None
     companions: tuple[tuple[str, Version], ...]
     default: bool  # what the public registry gives for the bare version
-    compiles: bool  # kernels are compiled when first used, so that CUDA's own range of GPUs counts
 
     @property
     def name(self) -> str:
@@ -49,7 +56,7 @@ def builds(framework: str, knowledge: Knowledge) -> tuple[Build, ...]:
     """Every build of a framework that the tables know, oldest release first."""
     recipe = knowledge.recipes[framework]
     found = [b for i in range(len(recipe["variants"])) for b in _of_variant(recipe, i, knowledge)]
-    return tuple(sorted(found, key=lambda b: (b.release.parts, b.cuda.parts if b.cuda else ())))
+    return tuple(sorted(found, key=lambda b: (b.release.parts, b.code.cuda.parts if b.code.cuda else ())))
 
 
 def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Iterator[Build]:
@@ -77,15 +84,17 @@ def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Ite
             package=variant["package"],
             release=release,
             tag=told.local,
-            cuda=version(row.get("cuda", "")),
-            cudnn=version(row.get("cudnn", "")),
-            without_cudnn=row.get("cudnn") == "none",
-            archs=tuple(arch(word) for word in row.get("archs", "").split()),
+            code=Code(
+                cuda=version(row.get("cuda", "")),
+                cudnn=version(row.get("cudnn", "")),
+                without_cudnn=row.get("cudnn") == "none",
+                archs=tuple(arch(word) for word in row.get("archs", "").split()),
+                compiles=variant["compiles"] == "true",
+            ),
             wheels=tuple((p, found) for p, found in wheels[0].items() if p in variant["systems"]),
             glibc=wheels[1],
             companions=tuple((name, found) for name in names if (found := version(pair.get(name, "")))),
             default=row.get("default") == "yes",
-            compiles=variant["compiles"] == "true",
         )
 
 

@@ -19,14 +19,14 @@ _HOLE = re.compile(r"\{([a-z.]+)\}")
 
 def choice(build: Build) -> Choice:
     """What a build is, in words and versions."""
-    cuda = f" with CUDA {build.cuda}" if build.cuda else ""
+    cuda = f" with CUDA {build.code.cuda}" if build.code.cuda else ""
     first = (build.package, f"{build.release}{'+' + build.tag if build.tag else ''}")
     return Choice(
         framework=build.framework,
         title=f"{build.title} {build.release}{cuda}",
         release=str(build.release),
-        cuda=str(build.cuda or ""),
-        cudnn=str(build.cudnn or ""),
+        cuda=str(build.code.cuda or ""),
+        cudnn=str(build.code.cudnn or ""),
         packages=(first, *((name, str(found)) for name, found in build.companions)),
     )
 
@@ -82,10 +82,10 @@ def _values(
         "python.command": manager["python"],
         "release": str(build.release),
         "tag": build.tag,
-        "cuda": str(build.cuda or ""),
-        "cuda.major": str(build.cuda.parts[0]) if build.cuda else "",
-        "cudnn": str(build.cudnn or ""),
-        "cudnn.major": str(build.cudnn.parts[0]) if build.cudnn else "",
+        "cuda": str(build.code.cuda or ""),
+        "cuda.major": str(build.code.cuda.parts[0]) if build.code.cuda else "",
+        "cudnn": str(build.code.cudnn or ""),
+        "cudnn.major": str(build.code.cudnn.parts[0]) if build.code.cudnn else "",
         "also": " ".join(f'"{requirement}"' for requirement in also),
         "companions": " ".join(f"{name}=={found}" for name, found in build.companions),
     }

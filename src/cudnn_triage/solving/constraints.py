@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from ..values import Version
-from .builds import Build, released_for
+from .builds import Build, Code, released_for
 from .ground import SYSTEMS, Ground, at_least, pythons
 from .limits import keeps
 from .situation import Situation, Wishes
@@ -35,9 +36,9 @@ def checks(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -
     yield _platform(build, situation, ground)
     yield _python(build, situation, wishes, ground)
     yield _glibc(build, situation, ground)
-    yield _architecture(build, situation, ground)
-    yield _cudnn(build, situation, ground)
-    yield _driver(build, situation, ground)
+    yield _architecture(build.code, situation, ground)
+    yield _cudnn(build.code, situation, ground)
+    yield _driver(build.code, situation, ground)
 
 
 def verdict(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> tuple[bool | None, list[Check]]:
@@ -69,9 +70,12 @@ def platforms(situation: Situation, ground: Ground) -> tuple[str, ...]:
 
 def numbering(situation: Situation) -> tuple[str, ...]:
     """Whose driver numbers count: under WSL the driver is that of Windows."""
-    return ("windows",) if situation.windows_driver else systems(situation)
+    if situation.windows_driver:
+        return ("windows",)
+    return tuple(system for system in systems(situation) if system in SYSTEMS) or SYSTEMS
 
 
+@lru_cache(maxsize=1024)
 def worlds(situation: Situation, ground: Ground) -> dict[tuple[Version, str], tuple[Version, ...]]:
     """The drivers that are possible for each (GPU, numbering) that is: no driver without its GPU, no GPU without its driver."""
     found: dict[tuple[Version, str], tuple[Version, ...]] = {}
@@ -79,6 +83,8 @@ def worlds(situation: Situation, ground: Ground) -> dict[tuple[Version, str], tu
         for capability in situation.gpus or ground.capabilities:
             if situation.driver is None:
                 drivers = ground.drivers(capability, system)
+                if situation.driver_cuda is not None:
+                    drivers = tuple(d for d in drivers if ground.in_branch(d, situation.driver_cuda))
             else:
                 drivers = (situation.driver,) if ground.serves(situation.driver, capability, system) else ()
             if drivers:
@@ -94,7 +100,7 @@ def consistent(situation: Situation, ground: Ground) -> bool:
 
 def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]:
     versions = {build.package: build.release, **dict(build.companions)}
-    parts = {"cuda": build.cuda, "cudnn": build.cudnn}
+    parts = {"cuda": build.code.cuda, "cudnn": build.code.cudnn}
     for name, limit in wishes.keep:
         has = versions.get(name) or parts.get(name)
         if name == build.package and build.tag:
@@ -104,7 +110,7 @@ def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]
         elif has is None:
             yield Check(False, f"there is no {name} that goes with it")
         else:
-            yield Check(keeps(has, limit), f"{name} {has}" + ("" if keeps(has, limit) else f", and {limit} is to stay"))
+            yield Check(keeps(has, limit), f"{name} {has}" + ("" if keeps(has, limit) else f"; {limit.removeprefix('==')} is to stay"))
 
 
 def _platform(build: Build, situation: Situation, ground: Ground) -> Check:
@@ -154,13 +160,14 @@ def _glibc(build: Build, situation: Situation, ground: Ground) -> Check:
     return Check(holds, "" if holds else f"needs glibc {build.glibc} or newer; here {situation.glibc}")
 
 
-def _architecture(build: Build, situation: Situation, ground: Ground) -> Check:
+@lru_cache(maxsize=1024)
+def _architecture(code: Code, situation: Situation, ground: Ground) -> Check:
     results: dict[Version, list[bool | None]] = {}
     kinds: dict[Version, str] = {}
     for (capability, system), drivers in worlds(situation, ground).items():
-        kind = kinds[capability] = runs(build, capability, ground)
-        if kind == "ptx" and build.cuda:
-            fits = over(ground.translates(driver, build.cuda, system) for driver in (drivers[0], drivers[-1]))
+        kind = kinds[capability] = runs(code, capability, ground)
+        if kind == "ptx" and code.cuda:
+            fits = over(ground.translates(driver, code.cuda, system) for driver in (drivers[0], drivers[-1]))
         else:
             fits = None if kind == "unknown" else kind == "native"
         results.setdefault(capability, []).append(fits)
@@ -173,41 +180,41 @@ def _architecture(build: Build, situation: Situation, ground: Ground) -> Check:
         unknown.append("gpu")
     if holds is None and situation.driver is None and any(kinds[cc] == "ptx" and each[cc] is None for cc in each):
         unknown.append("driver")
-    return Check(holds, _code(build, each, kinds, situation, ground), tuple(unknown))
+    return Check(holds, _held(code, each, kinds, situation, ground), tuple(unknown))
 
 
-def runs(build: Build, capability: Version, ground: Ground) -> str:
+def runs(code: Code, capability: Version, ground: Ground) -> str:
     """How a build runs on a GPU: 'native' code, 'ptx' that the driver compiles, 'no', or 'unknown'.
 
     Machine code runs on its own compute capability and on higher minor ones of the same major; that with a suffix (sm_90a)
     only on its own. PTX is compiled for every newer GPU.
     """
     major, least = capability.parts[0], capability.parts[1]
-    if not build.archs:
-        known = ground.range_of(build.cuda) if build.cuda else None
+    if not code.archs:
+        known = ground.range_of(code.cuda) if code.cuda else None
         if known is None:
             return "unknown"
         if not known[0].parts <= capability.parts <= known[1].parts:
             return "no"
-        return "native" if build.compiles else "unknown"
-    for kind, high, low, suffix in build.archs:
+        return "native" if code.compiles else "unknown"
+    for kind, high, low, suffix in code.archs:
         if kind == "sm" and high == major and (low == least if suffix else low <= least):
             return "native"
-    if any(kind == "compute" and not suffix and (high, low) <= (major, least) for kind, high, low, suffix in build.archs):
+    if any(kind == "compute" and not suffix and (high, low) <= (major, least) for kind, high, low, suffix in code.archs):
         return "ptx"
     return "no"
 
 
-def _code(
-    build: Build,
+def _held(
+    code: Code,
     each: dict[Version, bool | None],
     kinds: dict[Version, str],
     situation: Situation,
     ground: Ground,
 ) -> str:
     """What a build holds for the GPUs in question."""
-    named = " ".join(f"{kind}_{high}{low}{suffix}" for kind, high, low, suffix in build.archs)
-    holds = f" (built for {named})" if named else f": CUDA {build.cuda} serves others"
+    named = " ".join(f"{kind}_{high}{low}{suffix}" for kind, high, low, suffix in code.archs)
+    holds = f" (built for {named})" if named else f": CUDA {code.cuda} serves others"
     without = [cc for cc in each if kinds[cc] == "no"]
     if without and (situation.gpus or len(without) == len(each)):
         wanted = without if situation.gpus else []
@@ -215,15 +222,15 @@ def _code(
     if "unknown" in kinds.values():
         return "which GPUs it has code for is not in the tables"
     translated = [cc for cc in situation.gpus if kinds[cc] == "ptx"]
-    if translated and build.cuda:
+    if translated and code.cuda:
         systems_of = numbering(situation)
-        bounds = [ground.translating_drivers(build.cuda, system) for system in systems_of]
+        bounds = [ground.translating_drivers(code.cuda, system) for system in systems_of]
         least = " or ".join(f"{found[-1]} ({_SPELT[system]})" for system, found in zip(systems_of, bounds, strict=True) if found)
         verb = "compiles" if all(each[cc] for cc in translated) else "would compile"
         return f"only PTX for compute capability {_row(translated)}, which a driver of {least} or newer {verb}{holds}"
     wanted = list(situation.gpus)
     if not named:
-        return f"CUDA {build.cuda} serves compute capability {_row(wanted)}" if wanted else f"CUDA {build.cuda} serves it"
+        return f"CUDA {code.cuda} serves compute capability {_row(wanted)}" if wanted else f"CUDA {code.cuda} serves it"
     return f"code for compute capability {_row(wanted)}{holds}" if wanted else f"code for the GPU{holds}"
 
 
@@ -231,38 +238,40 @@ def _row(capabilities: Iterable[Version]) -> str:
     return ", ".join(map(str, capabilities))
 
 
-def _cudnn(build: Build, situation: Situation, ground: Ground) -> Check:
-    if build.without_cudnn:
+@lru_cache(maxsize=1024)
+def _cudnn(code: Code, situation: Situation, ground: Ground) -> Check:
+    if code.without_cudnn:
         return Check(True, "")
-    oldest = ground.oldest_for_cudnn(build.cudnn, build.cuda)
+    oldest = ground.oldest_for_cudnn(code.cudnn, code.cuda)
     if oldest is None:
-        return Check(None, f"which GPUs cuDNN {build.cudnn} serves is not in the tables")
+        return Check(None, f"which GPUs cuDNN {code.cudnn} serves is not in the tables")
     possible = {capability for capability, _ in worlds(situation, ground)}
     holds = over(capability.parts >= oldest.parts for capability in possible)
     if situation.gpus and not holds:
         holds = False
-    if build.cudnn is None or len(build.cudnn.parts) < 2:  # the limit is the highest of all that it may be
+    if code.cudnn is None or len(code.cudnn.parts) < 2:  # the limit is the highest of all that it may be
         told = f"its cuDNN is not known, and newer ones serve only compute capability {oldest} and higher"
         return Check(True, "") if holds else Check(None, told, () if situation.gpus else ("gpu",))
     unknown = () if situation.gpus or holds is not None else ("gpu",)
-    return Check(holds, f"its cuDNN {build.cudnn} serves compute capability {oldest} and higher", unknown)
+    return Check(holds, f"its cuDNN {code.cudnn} serves compute capability {oldest} and higher", unknown)
 
 
-def _driver(build: Build, situation: Situation, ground: Ground) -> Check:
-    if build.cuda is None:
+@lru_cache(maxsize=1024)
+def _driver(code: Code, situation: Situation, ground: Ground) -> Check:
+    if code.cuda is None:
         return Check(None, "its CUDA is not in the tables")
-    least = {system: ground.oldest_driver(build.cuda, system) for system in numbering(situation)}
+    least = {system: ground.oldest_driver(code.cuda, system) for system in numbering(situation)}
     results: list[bool | None] = []
     for (_, system), drivers in worlds(situation, ground).items():
         bound = least[system]
         results += [None] if bound is None else [at_least(drivers[0], bound), at_least(drivers[-1], bound)]
     bounds = " and ".join(f"{bound} ({_SPELT[system]})" for system, bound in least.items() if bound)
     if not bounds:
-        return Check(None, f"the oldest driver for CUDA {build.cuda} is not in the tables")
+        return Check(None, f"the oldest driver for CUDA {code.cuda} is not in the tables")
     holds = over(results)
     here = f"; here {situation.driver}" if situation.driver else ""
     unknown = () if holds is not None else ("system",) if situation.driver else ("driver",)
-    return Check(holds, f"CUDA {build.cuda} needs a driver of {bounds} or newer{here}", unknown)
+    return Check(holds, f"CUDA {code.cuda} needs a driver of {bounds} or newer{here}", unknown)
 
 
 _SPELT = {"linux": "Linux", "windows": "Windows"}

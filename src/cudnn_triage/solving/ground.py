@@ -7,7 +7,8 @@ from typing import Any
 
 from ..knowledge.base import Knowledge
 from ..values import Version, version
-from .builds import Build, builds
+from .builds import builds
+from .limits import limits
 
 SYSTEMS = ("linux", "windows")
 """The systems with NVIDIA's CUDA today."""
@@ -27,6 +28,8 @@ class Ground:
         self.assumed_glibc = read(self.assumed["glibc.version"])
         self.managers = rows["managers"]
         self.capabilities = tuple(read(key) for key in self._served)
+        branches = knowledge.table["driver-cuda"]["rows"]
+        self._branches = {row["cuda"]: limits(row["key"]) for row in branches}
         self.steps = {system: self._thresholds(system) for system in SYSTEMS}
 
     def oldest_driver(self, cuda: Version, system: str) -> Version | None:
@@ -79,13 +82,21 @@ class Ground:
         """The drivers that a GPU can have, by some that stand for all others: one at each step where a table changes."""
         return tuple(driver for driver in self.steps[system] if self.serves(driver, capability, system))
 
+    def in_branch(self, driver: Version, cuda: Version) -> bool:
+        """Whether a driver can be of a branch whose newest CUDA is ``cuda``; true where the tables do not know that branch."""
+        bounds = self._branches.get(minor(cuda))
+        return bounds is None or all(
+            at_least(driver, bound) if operator == ">=" else not at_least(driver, bound) for operator, bound in bounds
+        )
+
     def _thresholds(self, system: str) -> tuple[Version, ...]:
         columns = [_column(name, system) for name in ("driver", "toolkit_driver")]
         found = {row.get(column, "") for row in self._drivers.values() for column in columns}
         found |= {row.get(_column("oldest", system), "") for row in self._served.values()}
         steps = {value for text in found if (value := version(text))}
         beyond = {Version(str(v.parts[0] + 1), (v.parts[0] + 1,)) for cc in self.capabilities if (v := self.last_driver(cc))}
-        return tuple(sorted(steps | beyond, key=lambda v: v.parts))
+        starts = {bound for bounds in self._branches.values() for operator, bound in bounds if operator == ">="}
+        return tuple(sorted(steps | beyond | starts, key=lambda v: v.parts))
 
 
 _TABLES = ("cuda-driver", "cuda-build-archs", "cudnn-support", "driver-archs", "assumed", "managers")

@@ -21,13 +21,13 @@ def nearest_first(usable: list[Build], situation: Situation, wishes: Wishes, gro
     at = sum(1 for release in steps if release < has.parts[:2]) if has else 0
 
     def how(build: Build) -> Key:
-        native = all(runs(build, capability, ground) == "native" for capability in situation.gpus)
+        native = all(runs(build.code, capability, ground) == "native" for capability in situation.gpus)
         return (
             bool(package) and build.package != package,
             not native,
             has is None or build.tag != has.local,
             not build.default,
-            _newest(build.cuda.parts if build.cuda else ()),
+            _newest(build.code.cuda.parts if build.code.cuda else ()),
         )
 
     def cost(build: Build) -> Key:

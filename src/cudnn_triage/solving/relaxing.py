@@ -43,7 +43,7 @@ def _freedoms(situation: Situation, wishes: Wishes, ground: Ground) -> list[froz
         fixed.append("python")
     if situation.system == "windows":
         fixed.append("wsl")
-    if situation.driver is not None:
+    if situation.driver is not None or situation.driver_cuda is not None:
         fixed.append("driver")
     sets = [frozenset(some) for size in range(1, 5) for some in combinations(fixed, size)]
     sets = [some for some in sets if sum(name.startswith("manager") for name in some) < 2]
@@ -61,6 +61,8 @@ def _with(
     keep = tuple(pair for pair in wishes.keep if f"keep {pair[0]}" not in freed)
     manager = next((name.split()[1] for name in freed if name.startswith("manager")), wishes.manager)
     freer = Wishes(keep, manager)
+    if "driver" in freed:
+        situation = replace(situation, driver_cuda=None)
     if "wsl" in freed:
         situation = replace(situation, system="linux", windows_driver=True, glibc=None)
     if manager != wishes.manager or "wsl" in freed:
@@ -101,7 +103,7 @@ def _change(
     wishes: Wishes,
     ground: Ground,
 ) -> str:
-    told = [f"{name} need not stay {limit}" for name, limit in wishes.keep if f"keep {name}" in freed]
+    told = [f"{name} need not stay {limit.removeprefix('==')}" for name, limit in wishes.keep if f"keep {name}" in freed]
     told += [f"{name.split()[1]} installs it" for name in freed if name.startswith("manager")]
     if "python" in freed:
         told.append(f"Python is {span_text(build.pythons(platforms(situation, ground)))}")

@@ -19,6 +19,7 @@ class Situation:
 
     gpus: tuple[Version, ...] = ()  # compute capability of every GPU that must work
     driver: Version | None = None
+    driver_cuda: Version | None = None  # newest CUDA that the driver supports, which tells its branch
     system: str = ""  # linux, windows, macos
     processor: str = ""  # x86_64, aarch64
     python: Version | None = None  # major.minor
@@ -62,6 +63,7 @@ def from_facts(facts: Facts, recipe: dict[str, Any]) -> Situation:
     return Situation(
         gpus=tuple(sorted(capabilities, key=lambda cc: cc.parts)),
         driver=_one(facts.values("driver.version")),
+        driver_cuda=_one(facts.values("cuda.driver")),
         system="linux" if wsl else system,
         processor=processor,
         python=_python(facts),
