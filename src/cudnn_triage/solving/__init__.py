@@ -98,7 +98,7 @@ class _Question:
         )
 
     def _open(self, undecided: Undecided, rejected: list[Rejection]) -> Answer:
-        unknown = _unknown(undecided)
+        unknown = _unknown(_least_open(undecided))
         silent = [check.reason for check in undecided[0][1] if check.holds is None and not check.unknown]
         if unknown:
             summary = f"Which {self.title} works depends on {listed([_WORDS[name] for name in unknown])}"
@@ -154,6 +154,13 @@ class _Question:
         for situations, build in better[:_OPTIONS]:
             ready = commands(build, situations[-1], self.wishes, self.ground)
             yield Option(_when(axis, situations), choice(build), ready)
+
+
+def _least_open(undecided: Undecided) -> Undecided:
+    """The builds for which the fewest facts are missing: what would settle one of them is enough to ask."""
+    missing = {build: len(_unknown([(build, done)])) for build, done in undecided}
+    least = min((count for count in missing.values() if count), default=0)
+    return [(build, done) for build, done in undecided if missing[build] == least]
 
 
 def _unknown(undecided: Undecided) -> list[str]:
