@@ -7,11 +7,11 @@
 For every release of a package that pip can see, pip resolves the wheel and reports its metadata (pip 24 or newer does so
 without downloading it). The pins in it (nvidia-cudnn-cu12==9.1.0.70, cuda-toolkit==13.0.2, ...) fill the columns cuda,
 cudnn and nccl, its classifiers the columns python_oldest and python_newest. For gcc-nvcc the small wheel with nvcc's
-host_config.h is downloaded and its limits are read. The table wheels is made of the names of the wheel files, torch-companions
-of the torch that torchvision and torchaudio pin. With --binaries the wheels of a table's rows are downloaded one after the
-other (hundreds of megabytes each) and the architectures in their compiled files fill the column archs. Columns that people filled in (archs, builds, ...) and rows of
-releases that have no metadata stay as they are. A row whose release is already there is read again only with --all.
-Review the result with git diff.
+host_config.h is downloaded and its limits are read. The table wheels is made of the names of the wheel files,
+torch-companions of the torch that torchvision and torchaudio pin. With --binaries the wheels of a table's rows are
+downloaded one after the other (hundreds of megabytes each) and the architectures in their compiled files fill the column
+archs. Columns that people filled in (builds, ...) and rows of releases that have no metadata stay as they are. A row whose
+release is already there is read again only with --all. Review the result with git diff.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import binaries
-import registry
 import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import Version
+
+import binaries
+import registry
 
 COMPAT = Path(__file__).resolve().parent.parent / "rules" / "compat"
 COLUMNS = {
@@ -137,6 +139,7 @@ WHEELS = {
     "paddlepaddle-gpu": "2.0",
 }
 """Packages that the solver chooses from, and the oldest release of interest."""
+NEWEST_PYTHON = 15  # of 3.x, for wheels that do not name theirs
 PAIRED = {"torchvision": "0.2.1", "torchaudio": "0.3"}
 
 
@@ -146,15 +149,22 @@ def wheel_rows(known: set[str]) -> Iterator[Row]:
         found: dict[Version, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         glibc: dict[Version, str] = {}
         for wheel in registry.wheels(package):
-            if wheel.version >= Version(since) and wheel.platform and wheel.pythons:
-                found[wheel.version][wheel.platform] |= wheel.pythons
+            if wheel.version >= Version(since) and wheel.platform:
+                if f"{package} {wheel.version}" in known:
+                    continue
+                found[wheel.version][wheel.platform] |= wheel.pythons or any_python(package, wheel.version)
                 if wheel.glibc:
                     glibc[wheel.version] = min(glibc.get(wheel.version, wheel.glibc), wheel.glibc, key=Version)
         for release in sorted(found):
-            key = f"{package} {release}"
-            if key not in known:
-                columns = {name: spans(found[release][name]) for name in sorted(found[release])}
-                yield {"key": key, **columns, "glibc": glibc.get(release, "")}
+            columns = {name: spans(found[release][name]) for name in sorted(found[release])}
+            yield {"key": f"{package} {release}", **columns, "glibc": glibc.get(release, "")}
+
+
+@cache
+def any_python(package: str, release: Version) -> frozenset[str]:
+    """The Pythons of a release whose wheels name none (py3-none-PLATFORM): those that its metadata admits."""
+    admitted = SpecifierSet((registry.metadata(package, release) or {}).get("requires_python", ">=3.9"))
+    return frozenset(f"3.{minor}" for minor in range(6, NEWEST_PYTHON + 1) if admitted.contains(f"3.{minor}.99"))
 
 
 def spans(pythons: set[str]) -> str:
@@ -191,7 +201,9 @@ def paired(told: dict[str, dict[Version, list[str]]], torches: list[Version]) ->
             pins = {release: pin for release, lines in releases.items() if (pin := _pin(lines))}
             exact = [r for r, pin in pins.items() if pin.operator == "==" and Version(pin.version).public == str(torch)]
             open_ended = [r for r, pin in pins.items() if pin.operator == ">=" and Version(pin.version) <= torch]
-            if found := exact or [r for r in open_ended if all(r > e for e, pin in pins.items() if pin.operator == "==")]:
+            if found := exact or [
+                r for r in open_ended if all(r > e for e, pin in pins.items() if pin.operator == "==")
+            ]:
                 row[package] = str(max(found))
         if len(row) > 1:
             yield row

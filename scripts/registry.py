@@ -102,6 +102,13 @@ def releases(package: str) -> list[Version]:
     return sorted({wheel.version for wheel in wheels(package)}, reverse=True)
 
 
+def sources(package: str) -> list[Version]:
+    """The releases of a package that pip can build from source, newest first."""
+    listing = pip("index", "versions", package, "--ignore-requires-python") or ""
+    found = re.search(r"Available versions: (.*)", listing)
+    return [Version(text.strip()) for text in found[1].split(",")] if found else []
+
+
 def target(python: str, platform: str = "linux-x86_64") -> list[str]:
     """pip's options for installing for another Python and platform."""
     tag = "cp" + python.replace(".", "")
@@ -114,7 +121,9 @@ def target(python: str, platform: str = "linux-x86_64") -> list[str]:
     return options
 
 
-def resolved(requirements: Sequence[str], python: str, platform: str, *, deps: bool) -> tuple[list[dict[str, Any]], str]:
+def resolved(
+    requirements: Sequence[str], python: str, platform: str, *, deps: bool
+) -> tuple[list[dict[str, Any]], str]:
     """What pip would install (the items of its report), or an empty list and pip's last words. Nothing is installed."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
@@ -130,7 +139,9 @@ def resolved(requirements: Sequence[str], python: str, platform: str, *, deps: b
 
 def metadata(package: str, version: Version) -> dict[str, Any] | None:
     """The metadata of a release's wheel (pip reads it without downloading the wheel); Linux first, any Python."""
-    mine = sorted((w for w in wheels(package) if w.version == version), key=lambda w: not w.platform.startswith("linux"))
+    mine = sorted(
+        (w for w in wheels(package) if w.version == version), key=lambda w: not w.platform.startswith("linux")
+    )
     for wheel in mine[:3]:
         python = max(wheel.pythons, key=Version) if wheel.pythons else "3.12"
         found, _ = resolved([f"{package}=={version}"], python, wheel.platform or "linux-x86_64", deps=False)

@@ -19,6 +19,7 @@ from cudnn_triage.engine import triage
 from cudnn_triage.facts import Fact
 from cudnn_triage.knowledge.base import load
 from cudnn_triage.solving import Answer, Situation, Wishes, solve
+from cudnn_triage.solving.commands import HOLES
 from cudnn_triage.solving.limits import LimitError, keeps, limits
 from cudnn_triage.values import Version, capability, version
 
@@ -29,11 +30,15 @@ FRAMEWORKS = sorted(KNOWN.recipes)
 
 @cache
 def rows(table: str) -> dict[str, dict[str, str]]:
-    document = yaml.load((ROOT / "rules" / "compat" / f"{table}.yaml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    document = yaml.load(
+        (ROOT / "rules" / "compat" / f"{table}.yaml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader
+    )
     return {row["key"]: row for row in document["rows"]}
 
 
-DRIVERS, SERVED, WHEELS, CUDNN, RANGES = map(rows, ("cuda-driver", "driver-archs", "wheels", "cudnn-support", "cuda-build-archs"))
+DRIVERS, SERVED, WHEELS, CUDNN, RANGES = map(
+    rows, ("cuda-driver", "driver-archs", "wheels", "cudnn-support", "cuda-build-archs")
+)
 
 
 def v(text: str) -> Version:
@@ -74,7 +79,12 @@ def build_row(answer: Answer) -> dict[str, str]:
         return {**rows("pytorch")[release], "archs": "sm_80 sm_90 sm_100 sm_110 sm_120"}
     if package in ("torch", "paddlepaddle-gpu"):
         return rows("torch-builds" if package == "torch" else "paddle-builds").get(release, {})
-    table = {"tensorflow-gpu": "tensorflow", "onnxruntime-gpu": "onnxruntime", "jax-cuda12-plugin": "jax", "jax-cuda13-plugin": "jax-cuda13"}
+    table = {
+        "tensorflow-gpu": "tensorflow",
+        "onnxruntime-gpu": "onnxruntime",
+        "jax-cuda12-plugin": "jax",
+        "jax-cuda13-plugin": "jax-cuda13",
+    }
     if package == "ctranslate2":
         return next(row for key, row in rows(package).items() if public in SpecifierSet(key))
     found = rows(table.get(package, package)) if not package.startswith("cupy") else {}
@@ -114,7 +124,9 @@ def works(answer: Answer, gpus: list[Version], driver: str, system: str, python:
             if not numbers(low) <= gpu.parts <= numbers(high):
                 wrong.append(f"{gpu} not in CUDA {cuda}")
         brought = ".".join(answer.choice.cudnn.split(".")[:2])
-        if brought in CUDNN and gpu.parts < numbers(CUDNN[brought].get(f"oldest_cuda{numbers(cuda)[0]}") or CUDNN[brought]["oldest"]):
+        if brought in CUDNN and gpu.parts < numbers(
+            CUDNN[brought].get(f"oldest_cuda{numbers(cuda)[0]}") or CUDNN[brought]["oldest"]
+        ):
             wrong.append(f"cuDNN {brought} has no {gpu}")
     package, release = answer.choice.packages[0]
     spans = WHEELS[f"{package} {release.split('+')[0]}"].get(f"{system}-x86_64", "")
@@ -125,7 +137,21 @@ def works(answer: Answer, gpus: list[Version], driver: str, system: str, python:
 
 GPUS = [key for key in SERVED if numbers(key) >= (3, 5)]
 NAMED = {"linux": "", "windows": "_windows"}
-SAMPLES = ["390.77", "418.39", "440.33", "450.80.02", "460.32.03", "470.82", "520.61.05", "525.60.13", "535.104.05", "550.54.14", "570.86.10", "580.65.06", "595.45.04"]
+SAMPLES = [
+    "390.77",
+    "418.39",
+    "440.33",
+    "450.80.02",
+    "460.32.03",
+    "470.82",
+    "520.61.05",
+    "525.60.13",
+    "535.104.05",
+    "550.54.14",
+    "570.86.10",
+    "580.65.06",
+    "595.45.04",
+]
 PYTHONS = [f"3.{minor}" for minor in range(6, 16)]
 INSTALLED = {
     "torch": ["1.8.1+cu111", "1.13.1+cu117", "2.1.0+cu118", "2.6.0+cu124", "2.8.0+cpu", "2.14.0"],
@@ -142,7 +168,12 @@ def serves(driver: str, gpu: str, system: str) -> bool:
 
 
 machines = st.fixed_dictionaries(
-    {"gpu": st.sampled_from(GPUS), "driver": st.sampled_from(SAMPLES), "system": st.sampled_from(["linux", "windows"]), "python": st.sampled_from(PYTHONS)}
+    {
+        "gpu": st.sampled_from(GPUS),
+        "driver": st.sampled_from(SAMPLES),
+        "system": st.sampled_from(["linux", "windows"]),
+        "python": st.sampled_from(PYTHONS),
+    }
 )
 frameworks = st.sampled_from(FRAMEWORKS)
 wishes = st.sampled_from([{}, {"cuda": "<13"}, {"cuda": ">=12"}, {"cudnn": "9"}])
@@ -156,7 +187,9 @@ def anchored(framework: str, pick: int) -> dict[str, str]:
 
 @settings(max_examples=150, deadline=None)
 @given(frameworks, machines, wishes, st.integers(0, 6))
-def test_every_solution_works_by_an_independent_check(framework: str, machine: dict[str, str], keep: dict[str, str], pick: int) -> None:
+def test_every_solution_works_by_an_independent_check(
+    framework: str, machine: dict[str, str], keep: dict[str, str], pick: int
+) -> None:
     assume(serves(machine["driver"], machine["gpu"], machine["system"]))
     answer = ask(framework, keep, installed=anchored(framework, pick), **machine)
     if answer.choice is None:
@@ -171,8 +204,12 @@ def test_every_solution_works_by_an_independent_check(framework: str, machine: d
 
 
 @settings(max_examples=100, deadline=None)
-@given(frameworks, machines, st.sets(st.sampled_from(["gpu", "driver", "system", "python"]), min_size=1), st.integers(0, 6))
-def test_a_solution_holds_whatever_is_not_known(framework: str, machine: dict[str, str], hidden: set[str], pick: int) -> None:
+@given(
+    frameworks, machines, st.sets(st.sampled_from(["gpu", "driver", "system", "python"]), min_size=1), st.integers(0, 6)
+)
+def test_a_solution_holds_whatever_is_not_known(
+    framework: str, machine: dict[str, str], hidden: set[str], pick: int
+) -> None:
     """Nothing is guessed: what is answered without some facts works on every machine that has them so."""
     assume(serves(machine["driver"], machine["gpu"], machine["system"]))
     installed = anchored(framework, pick)
@@ -181,14 +218,21 @@ def test_a_solution_holds_whatever_is_not_known(framework: str, machine: dict[st
         assume(key in WHEELS)
         spans = " ".join(text for name, text in WHEELS[key].items() if name == f"{machine['system']}-x86_64").split()
         assume(any(numbers(p)[1] <= numbers(machine["python"])[1] <= numbers(p)[-1] for p in spans))
-    answer = ask(framework, installed=installed, **{name: value for name, value in machine.items() if name not in hidden})
+    answer = ask(
+        framework, installed=installed, **{name: value for name, value in machine.items() if name not in hidden}
+    )
     if answer.status == "solved":
         assert works(answer, [cc(machine["gpu"])], machine["driver"], machine["system"], machine["python"]) == []
     elif answer.status == "open":
         assert answer.choice is None
         assert answer.commands == ()
         assert answer.questions or answer.reasons
-        told = {"gpu": "compute capability", "driver": "driver version", "system": "operating system", "python": "Python version"}
+        told = {
+            "gpu": "compute capability",
+            "driver": "driver version",
+            "system": "operating system",
+            "python": "Python version",
+        }
         for question in answer.questions:
             assert any(told[name] in question.fact for name in hidden), question
 
@@ -200,13 +244,17 @@ def test_asking_for_less_never_yields_none_where_more_yields_some(
 ) -> None:
     if ask(framework, keep, **machine).status == "none":
         return
-    less = ask(framework, {} if drop else keep, **{name: value for name, value in machine.items() if name not in hidden})
+    less = ask(
+        framework, {} if drop else keep, **{name: value for name, value in machine.items() if name not in hidden}
+    )
     assert less.status != "none"
 
 
 @settings(max_examples=60, deadline=None)
 @given(frameworks, machines, wishes)
-def test_what_would_work_if_something_changed_is_complete(framework: str, machine: dict[str, str], keep: dict[str, str]) -> None:
+def test_what_would_work_if_something_changed_is_complete(
+    framework: str, machine: dict[str, str], keep: dict[str, str]
+) -> None:
     answer = ask(framework, {**keep, "cuda": "<11"}, **machine)
     if answer.status == "none":
         for option in answer.options:
@@ -269,7 +317,10 @@ def test_ptx_needs_a_driver_as_new_as_the_build() -> None:
 
 def test_under_wsl_the_driver_is_numbered_as_on_windows() -> None:
     assert ask(gpu="8.6", driver="527.41", system="linux", python="3.12", keep={"cuda": "12"}).status == "solved"
-    assert ask(gpu="8.6", driver="527.41", system="linux", python="3.12", keep={"cuda": "12"}, windows_driver=True).status == "none"
+    assert (
+        ask(gpu="8.6", driver="527.41", system="linux", python="3.12", keep={"cuda": "12"}, windows_driver=True).status
+        == "none"
+    )
 
 
 def test_all_gpus_of_a_machine_must_work() -> None:
@@ -281,7 +332,10 @@ def test_all_gpus_of_a_machine_must_work() -> None:
 
 def test_old_gpus_keep_an_old_cudnn() -> None:
     """pip would take the newest cuDNN 9, which has no code for Pascal."""
-    assert '"nvidia-cudnn-cu12>=9.8,<9.11"' in ask("jax", gpu="6.1", driver="535.104", system="linux", python="3.11").commands[-1]
+    assert (
+        '"nvidia-cudnn-cu12>=9.8,<9.11"'
+        in ask("jax", gpu="6.1", driver="535.104", system="linux", python="3.11").commands[-1]
+    )
     assert "cudnn" not in ask("jax", gpu="8.6", driver="535.104", system="linux", python="3.11").commands[-1]
 
 
@@ -300,6 +354,15 @@ def test_macos_and_jetson_have_none() -> None:
     assert "Jetson" in jetson.rejected[0].reason
 
 
+def test_a_companion_without_a_wheel_for_the_python_stays_out() -> None:
+    """torch 2.5.1 has wheels for Python 3.13 on Linux, torchaudio 2.5.1 has none."""
+    known = {"gpu": "8.6", "driver": "535.104", "system": "linux"}
+    without, with_it = (ask(keep={"torch": "==2.5.1"}, python=python, **known) for python in ("3.13", "3.12"))
+    assert "torchaudio" not in without.commands[-1]
+    assert "torchaudio==2.5.1" in with_it.commands[-1]
+    assert ask(keep={"torch": "==2.5.1", "torchaudio": "==2.5.1"}, python="3.13", **known).status == "none"
+
+
 def test_an_older_glibc_is_heeded() -> None:
     old = ask(gpu="8.6", driver="535.104", system="linux", python="3.11", glibc="2.17")
     assert old.choice
@@ -310,7 +373,9 @@ def test_an_older_glibc_is_heeded() -> None:
 def test_unknown_facts_are_asked_for_and_answered_by_value() -> None:
     answer = ask(gpu="3.7", system="linux", python="3.8")
     assert answer.status == "open"
-    assert [question.ask for question in answer.questions] == ["nvidia-smi --query-gpu=driver_version --format=csv,noheader"]
+    assert [question.ask for question in answer.questions] == [
+        "nvidia-smi --query-gpu=driver_version --format=csv,noheader"
+    ]
     assert answer.options[0].when == "with a driver of 450.80.02 or newer"
     assert answer.options[0].choice.cuda == "11.8"
 
@@ -335,12 +400,20 @@ def test_commands_for_each_manager(manager: str) -> None:
     first = {"pip": "python -m pip uninstall", "uv": "uv pip uninstall", "conda": "conda create -y -n torch"}[manager]
     assert answer.commands[0].startswith(first)
     assert all("{" not in command for command in answer.commands)
-    assert len({command for command in answer.commands}) == len(answer.commands)
+    assert len(set(answer.commands)) == len(answer.commands)
 
 
 @pytest.mark.parametrize(
     ("release", "limit", "held"),
-    [("2.1.2", "2.1", True), ("2.10.0", "2.1", False), ("2.1.2", ">=2.0,<2.1", False), ("2.1.0+cu118", "==2.1.0+cu121", False), ("2.3", "~=2.1", True), ("3.0", "~=2.1", False), ("1.0", "!=1.0", False)],
+    [
+        ("2.1.2", "2.1", True),
+        ("2.10.0", "2.1", False),
+        ("2.1.2", ">=2.0,<2.1", False),
+        ("2.1.0+cu118", "==2.1.0+cu121", False),
+        ("2.3", "~=2.1", True),
+        ("3.0", "~=2.1", False),
+        ("1.0", "!=1.0", False),
+    ],
 )
 def test_limits(release: str, limit: str, held: bool) -> None:
     assert keeps(v(release), limit) is held
@@ -362,9 +435,10 @@ def commands_of(framework: str) -> list[str]:
 def test_recipes_use_only_holes_and_tables_that_exist(framework: str) -> None:
     recipe = KNOWN.recipes[framework]
     holes = {hole for command in commands_of(framework) for hole in re.findall(r"\{([^}]*)\}", command)}
-    companions = {name for variant in recipe["variants"] for name in (variant["companions"] or {"packages": []})["packages"]}
-    known = {"install", "remove", "release", "tag", "cuda", "cuda.major", "cudnn", "cudnn.major", "also", "companions", "environment", "python", "python.command"}
-    assert holes <= known | companions
+    companions = {
+        name for variant in recipe["variants"] for name in (variant["companions"] or {"packages": []})["packages"]
+    }
+    assert holes <= HOLES | companions | {f"{name}+tag" for name in companions}
     for variant in recipe["variants"]:
         assert not variant["table"] or variant["table"] in KNOWN.table
         assert any(key.startswith(variant["package"] + " ") for key in WHEELS)
@@ -398,21 +472,57 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_the_first_line_is_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    told = run(capsys, "--framework", "pytorch", "--gpu", "RTX 5090", "--driver", "570.86", "--python", "3.11", "--os", "linux", "--keep", "torch==2.7", "--width", "90")
+    told = run(
+        capsys,
+        "--framework",
+        "pytorch",
+        "--gpu",
+        "RTX 5090",
+        "--driver",
+        "570.86",
+        "--python",
+        "3.11",
+        "--os",
+        "linux",
+        "--keep",
+        "torch==2.7",
+        "--width",
+        "90",
+    )
     assert told.splitlines()[0] == "PyTorch 2.7.1 with CUDA 12.8 works here"
     assert "  $ python -m pip install torch==2.7.1 " in told
 
 
 def test_json_names_every_rejected_build(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, "--framework", "torch", "--gpu", "8.6", "--driver", "470.82", "--python", "3.10", "--os", "linux", "--format", "json"))
+    found = json.loads(
+        run(
+            capsys,
+            "--framework",
+            "torch",
+            "--gpu",
+            "8.6",
+            "--driver",
+            "470.82",
+            "--python",
+            "3.10",
+            "--os",
+            "linux",
+            "--format",
+            "json",
+        )
+    )
     assert found["status"] == "solved"
     assert found["choice"]["packages"]["torch"] == "2.7.1+cu118"
     assert {"build", "reason"} == set(found["rejected"][0])
 
 
-def test_facts_come_from_a_log_unless_the_command_line_tells_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_facts_come_from_a_log_unless_the_command_line_tells_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     log = tmp_path / "error.log"
-    log.write_text("NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n")
+    log.write_text(
+        "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n"
+    )
     words = ["--framework", "torch", "--driver", "570.86", "--python", "3.11", "--os", "linux", "--log", str(log)]
     assert "with CUDA 12.8 works here" in run(capsys, *words)
     assert "with CUDA 12.6 works here" in run(capsys, *words, "--gpu", "8.6")

@@ -18,6 +18,7 @@ from .lines import Line
 from .matching import Matcher, Stream
 from .ranking import DEFAULTS
 from .reading import read_path
+from .recipe_checks import recipes
 from .structure import Role, Structure
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
@@ -36,6 +37,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         fact_names,
         templates_distinctive,
         fixes_complete,
+        recipes,
         nothing_left_to_do,
         evidence_of_truth,
     ):

@@ -69,7 +69,11 @@ def _parser() -> argparse.ArgumentParser:
         "--installed", action="append", default=[], metavar="PACKAGE==VERSION", help="what is installed; repeatable"
     )
     parser.add_argument(
-        "--keep", action="append", default=[], metavar="WHAT", help="what must stay: torch, torch==2.1, 'cuda<13', python==3.11"
+        "--keep",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="what must stay: torch, torch==2.1, 'cuda<13', python==3.11",
     )
     parser.add_argument("--manager", choices=("pip", "uv", "conda"), default="pip", help="who installs (default: pip)")
     parser.add_argument("--log", metavar="FILE", help="take facts from a log, '-' is standard input")
@@ -136,7 +140,9 @@ def _kept(keep: dict[str, str], situation: Situation) -> dict[str, str]:
     for name, limit in keep.items():
         has = situation.has(name)
         if not limit and has is None:
-            raise UsageError(f"--keep {name}: which release? --keep {name}==VERSION, or --installed {name}==VERSION too")
+            raise UsageError(
+                f"--keep {name}: which release? --keep {name}==VERSION, or --installed {name}==VERSION too"
+            )
         kept[name] = limit or f"=={has.text}" if has else limit
         try:
             limits(kept[name])

@@ -85,5 +85,10 @@ def _rejected(rejected: tuple[Rejection, ...], width: int, verbose: bool, *, nea
 
 def _wrapped(text: str, lead: str, width: int) -> list[str]:
     return textwrap.wrap(
-        text, width, initial_indent=lead, subsequent_indent=" " * len(lead), break_long_words=False, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=lead,
+        subsequent_indent=" " * len(lead),
+        break_long_words=False,
+        break_on_hyphens=False,
     )

@@ -21,7 +21,12 @@ __all__ = ["Answer", "Choice", "Situation", "Wishes", "solve"]
 
 _OPTIONS = 4
 _FACTS = {"gpu": "gpu.cc", "driver": "driver.version", "python": "python.version", "system": "platform.os"}
-_WORDS = {"gpu": "the GPU", "driver": "the driver version", "python": "the Python version", "system": "the operating system"}
+_WORDS = {
+    "gpu": "the GPU",
+    "driver": "the driver version",
+    "python": "the Python version",
+    "system": "the operating system",
+}
 
 Undecided = list[tuple[Build, list[Check]]]
 
@@ -73,22 +78,20 @@ class _Question:
         if undecided:
             return self._open(undecided, rejected)
         summary = conflict or f"No {self.title} that the tables know works here"
-        return self._answer("none", summary, options=self._relaxed(), rejected=tuple(rejected))
-
-    def _answer(self, status: str, summary: str, **parts: object) -> Answer:
-        empty: dict[str, object] = {"choice": None, "assumed": self._assumed()}
-        lists = ("commands", "verify", "reasons", "questions", "options", "rejected")
-        return Answer(  # type: ignore[arg-type]
-            **{"status": status, "framework": self.framework, "summary": summary, **dict.fromkeys(lists, ()), **empty, **parts}
+        return Answer(
+            "none", self.framework, summary, self._assumed(), options=self._relaxed(), rejected=tuple(rejected)
         )
 
     def _solved(self, build: Build, done: list[Check], rejected: list[Rejection], nearer: Undecided) -> Answer:
         unknown = _unknown(nearer)
+        picked = choice(build, self.situation, self.wishes, self.ground)
         better = self._by_value(unknown[0], build) if len(unknown) == 1 else ()
-        return self._answer(
+        return Answer(
             "solved",
-            choice(build).title,
-            choice=choice(build),
+            self.framework,
+            picked.title,
+            self._assumed(),
+            choice=picked,
             commands=commands(build, self.situation, self.wishes, self.ground),
             verify=verify(build, self.wishes, self.ground),
             reasons=tuple(check.reason for check in done if check.reason),
@@ -104,9 +107,11 @@ class _Question:
             summary = f"Which {self.title} works depends on {listed([_WORDS[name] for name in unknown])}"
         else:
             summary = f"No {self.title} is known to work here: the tables do not say enough"
-        return self._answer(
+        return Answer(
             "open",
+            self.framework,
             summary,
+            self._assumed(),
             reasons=tuple(f"{undecided[0][0].name}: {reason}" for reason in silent),
             questions=self._questions(unknown),
             options=tuple(self._by_value(unknown[0])) if len(unknown) == 1 else (),
@@ -121,9 +126,13 @@ class _Question:
             for system in numbering(self.situation):
                 first = self.ground.first_driver(capability, system)
                 if driver and first and driver.parts[0] < first.parts[0]:
-                    return f"Driver {driver} does not know GPUs of compute capability {capability}: {first} was the first"
+                    return (
+                        f"Driver {driver} does not know GPUs of compute capability {capability}: {first} was the first"
+                    )
                 if driver and last and driver.parts[0] > last.parts[0]:
-                    return f"Driver {driver} no longer serves compute capability {capability}: branch {last} was the last"
+                    return (
+                        f"Driver {driver} no longer serves compute capability {capability}: branch {last} was the last"
+                    )
         return f"No driver serves all of compute capability {listed([str(cc) for cc in self.situation.gpus])}"
 
     def _assumed(self) -> tuple[str, ...]:
@@ -137,7 +146,11 @@ class _Question:
         return tuple(Question(fact["title"], fact["ask"]) for fact in facts)
 
     def _relaxed(self) -> tuple[Option, ...]:
-        return tuple(relaxed(self.order, self.framework, self.situation, self.wishes, self.ground)) if self.thorough else ()
+        return (
+            tuple(relaxed(self.order, self.framework, self.situation, self.wishes, self.ground))
+            if self.thorough
+            else ()
+        )
 
     def _by_value(self, axis: str, known: Build | None = None) -> Iterator[Option]:
         """What works for each value of the one part of the situation that is not known; equal neighbours together."""
@@ -153,7 +166,8 @@ class _Question:
         better = [(situations, build) for situations, build in reversed(found) if build is not known]
         for situations, build in better[:_OPTIONS]:
             ready = commands(build, situations[-1], self.wishes, self.ground)
-            yield Option(_when(axis, situations), choice(build), ready)
+            picked = choice(build, situations[-1], self.wishes, self.ground)
+            yield Option(_when(axis, situations), picked, ready)
 
 
 def _least_open(undecided: Undecided) -> Undecided:

@@ -57,14 +57,16 @@ class Answer:
     status: Status
     framework: str
     summary: str
-    choice: Choice | None
-    commands: tuple[str, ...]
-    verify: tuple[str, ...]
-    reasons: tuple[str, ...]  # why the choice works, one per constraint
     assumed: tuple[str, ...]  # what was taken for granted
-    questions: tuple[Question, ...]
-    options: tuple[Option, ...]  # open: by the values of what is not known; none: by what would have to change
-    rejected: tuple[Rejection, ...]  # nearest first
+    choice: Choice | None = None
+    commands: tuple[str, ...] = ()
+    verify: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why the choice works, one per constraint
+    questions: tuple[Question, ...] = ()
+    options: tuple[
+        Option, ...
+    ] = ()  # by the values of what is not known; where nothing works, by what would have to change
+    rejected: tuple[Rejection, ...] = ()  # nearest first
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data."""

@@ -12,6 +12,9 @@ from ..tables import find_row
 from ..values import Version, version
 from .limits import keeps
 
+Wheels = tuple[tuple[str, tuple[Version, ...]], ...]
+"""The Pythons that there are wheels for, by platform."""
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -35,9 +38,9 @@ class Build:
     release: Version  # without the local part
     tag: str  # local part, 'cu121'; '' where the build has none
     code: Code
-    wheels: tuple[tuple[str, tuple[Version, ...]], ...]  # Pythons by platform
+    wheels: Wheels
     glibc: Version | None
-    companions: tuple[tuple[str, Version], ...]
+    companions: tuple[tuple[str, Version, Wheels], ...]
     default: bool  # what the public registry gives for the bare version
 
     @property
@@ -47,8 +50,21 @@ class Build:
 
     def pythons(self, platforms: tuple[str, ...]) -> tuple[Version, ...]:
         """The Pythons with wheels for all of these platforms that have any, oldest first."""
-        mine = [set(found) for platform, found in self.wheels if platform in platforms]
-        return tuple(sorted(set.intersection(*mine), key=lambda p: p.parts)) if mine else ()
+        return common(self.wheels, platforms)
+
+    def goes_with(self, platforms: tuple[str, ...], pythons: tuple[Version, ...]) -> tuple[tuple[str, Version], ...]:
+        """The companions that have wheels for all of these Pythons too."""
+        return tuple(
+            (name, release)
+            for name, release, wheels in self.companions
+            if set(pythons) <= set(common(wheels, platforms))
+        )
+
+
+def common(wheels: Wheels, platforms: tuple[str, ...]) -> tuple[Version, ...]:
+    """The Pythons with wheels on all of these platforms that have any, oldest first."""
+    mine = [set(found) for platform, found in wheels if platform in platforms]
+    return tuple(sorted(set.intersection(*mine), key=lambda p: p.parts)) if mine else ()
 
 
 @lru_cache(maxsize=32)
@@ -61,8 +77,12 @@ def builds(framework: str, knowledge: Knowledge) -> tuple[Build, ...]:
 
 def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Iterator[Build]:
     variant = recipe["variants"][index]
-    table = knowledge.table[variant["table"]] if variant["table"] else {"match": "exact", "rows": []}
-    pairs = {row["key"]: row for row in knowledge.table[variant["companions"]["table"]]["rows"]} if variant["companions"] else {}
+    table: dict[str, Any] = knowledge.table[variant["table"]] if variant["table"] else {"match": "exact", "rows": []}
+    pairs = (
+        {row["key"]: row for row in knowledge.table[variant["companions"]["table"]]["rows"]}
+        if variant["companions"]
+        else {}
+    )
     all_wheels = _wheels(knowledge)
     by_build = {row["key"]: row for row in table["rows"] if "+" in row["key"]}  # else a row is of a release
     for key in by_build or [release for package, release in all_wheels if package == variant["package"]]:
@@ -93,7 +113,11 @@ def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Ite
             ),
             wheels=tuple((p, found) for p, found in wheels[0].items() if p in variant["systems"]),
             glibc=wheels[1],
-            companions=tuple((name, found) for name in names if (found := version(pair.get(name, "")))),
+            companions=tuple(
+                (name, found, tuple(all_wheels[name, found.text][0].items()))
+                for name in names
+                if (found := version(pair.get(name, ""))) and (name, found.text) in all_wheels
+            ),
             default=row.get("default") == "yes",
         )
 

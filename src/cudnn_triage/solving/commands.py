@@ -9,16 +9,21 @@ from ..knowledge.base import Knowledge
 from ..values import version
 from .answer import Choice
 from .builds import Build
-from .constraints import platforms
+from .constraints import companions, platforms
 from .ground import Ground
 from .limits import keeps
 from .situation import Situation, Wishes
 
-_HOLE = re.compile(r"\{([a-z.]+)\}")
+HOLES = frozenset(
+    ("environment", "install", "remove", "python", "python.command", "release", "tag", "also", "companions")
+    + ("cuda", "cuda.major", "cudnn", "cudnn.major")
+)
+"""What a recipe's commands may leave to be filled, beside the names of companions."""
+_HOLE = re.compile(r"\{([a-z.+]+)\}")
 
 
-def choice(build: Build) -> Choice:
-    """What a build is, in words and versions."""
+def choice(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> Choice:
+    """What a build is, in words and versions, with the packages that go with it here."""
     cuda = f" with CUDA {build.code.cuda}" if build.code.cuda else ""
     first = (build.package, f"{build.release}{'+' + build.tag if build.tag else ''}")
     return Choice(
@@ -27,7 +32,7 @@ def choice(build: Build) -> Choice:
         release=str(build.release),
         cuda=str(build.code.cuda or ""),
         cudnn=str(build.code.cudnn or ""),
-        packages=(first, *((name, str(found)) for name, found in build.companions)),
+        packages=(first, *((name, str(found)) for name, found in companions(build, situation, wishes, ground))),
     )
 
 
@@ -76,6 +81,7 @@ def _values(
     manager = ground.managers[wishes.manager]
     also = [item["requirement"] for item in variant["also"] if _needed(item, build, situation)]
     values = {
+        "environment": build.framework,
         "install": manager["install"],
         "remove": manager.get("remove", ""),
         "python": _python(build, situation, ground),
@@ -87,10 +93,10 @@ def _values(
         "cudnn": str(build.code.cudnn or ""),
         "cudnn.major": str(build.code.cudnn.parts[0]) if build.code.cudnn else "",
         "also": " ".join(f'"{requirement}"' for requirement in also),
-        "companions": " ".join(f"{name}=={found}" for name, found in build.companions),
     }
-    values["environment"] = build.framework
-    return {**values, **{name: f"{name}=={found}" for name, found in build.companions}}
+    beside = {name: f"{name}=={found}" for name, found in companions(build, situation, wishes, ground)}
+    tagged = {f"{name}+tag": f"{text}+{build.tag}" for name, text in beside.items()}
+    return {**values, **beside, **tagged, "companions": " ".join(beside.values())}
 
 
 def _needed(item: dict[str, Any], build: Build, situation: Situation) -> bool:
@@ -111,7 +117,7 @@ def _python(build: Build, situation: Situation, ground: Ground) -> str:
 
 def _filled(line: str, values: dict[str, str]) -> str:
     """A command with its holes filled; nothing where what it is there for is empty."""
-    if line == "{install} {also}" and not values["also"] or line.startswith("{remove}") and not values["remove"]:
+    if (line == "{install} {also}" and not values["also"]) or (line.startswith("{remove}") and not values["remove"]):
         return ""
     for _ in range(2):  # a manager's own words have holes too
         line = _HOLE.sub(lambda found: values.get(found[1], ""), line)

@@ -32,7 +32,7 @@ def checks(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -
     if not consistent(situation, ground):
         yield Check(False, "this driver and this GPU do not go together")
         return
-    yield from _kept(build, situation, wishes)
+    yield from _kept(build, situation, wishes, ground)
     yield _platform(build, situation, ground)
     yield _python(build, situation, wishes, ground)
     yield _glibc(build, situation, ground)
@@ -98,8 +98,23 @@ def consistent(situation: Situation, ground: Ground) -> bool:
     return bool(possible) and all(capability in possible for capability in situation.gpus)
 
 
-def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]:
-    versions = {build.package: build.release, **dict(build.companions)}
+def companions(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> tuple[tuple[str, Version], ...]:
+    """The packages that are installed beside a build: those with wheels for every Python that it may be."""
+    where = platforms(situation, ground)
+    mine = build.pythons(where)
+    if ground.managers[wishes.manager].get("environment") == "yes":
+        possible = tuple(python for python in (situation.python, *mine[-1:]) if python in mine)[:1]
+    elif situation.python is not None:
+        possible = (situation.python,)
+    else:
+        possible = tuple(python for python in _possible_pythons(build, situation, ground) if python in mine)
+    return build.goes_with(where, possible)
+
+
+def _kept(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> Iterator[Check]:
+    if not wishes.keep:
+        return
+    versions = {build.package: build.release, **dict(companions(build, situation, wishes, ground))}
     parts = {"cuda": build.code.cuda, "cudnn": build.code.cudnn}
     for name, limit in wishes.keep:
         has = versions.get(name) or parts.get(name)
@@ -108,9 +123,10 @@ def _kept(build: Build, situation: Situation, wishes: Wishes) -> Iterator[Check]
         if has is None and name in parts:
             yield Check(None, f"which {name} it brings is not in the tables")
         elif has is None:
-            yield Check(False, f"there is no {name} that goes with it")
+            yield Check(False, f"no {name} goes with it here")
         else:
-            yield Check(keeps(has, limit), f"{name} {has}" + ("" if keeps(has, limit) else f"; {limit.removeprefix('==')} is to stay"))
+            kept = keeps(has, limit)
+            yield Check(kept, f"{name} {has}" + ("" if kept else f"; {limit.removeprefix('==')} is to stay"))
 
 
 def _platform(build: Build, situation: Situation, ground: Ground) -> Check:
@@ -200,7 +216,9 @@ def runs(code: Code, capability: Version, ground: Ground) -> str:
     for kind, high, low, suffix in code.archs:
         if kind == "sm" and high == major and (low == least if suffix else low <= least):
             return "native"
-    if any(kind == "compute" and not suffix and (high, low) <= (major, least) for kind, high, low, suffix in code.archs):
+    if any(
+        kind == "compute" and not suffix and (high, low) <= (major, least) for kind, high, low, suffix in code.archs
+    ):
         return "ptx"
     return "no"
 
@@ -225,7 +243,9 @@ def _held(
     if translated and code.cuda:
         systems_of = numbering(situation)
         bounds = [ground.translating_drivers(code.cuda, system) for system in systems_of]
-        least = " or ".join(f"{found[-1]} ({_SPELT[system]})" for system, found in zip(systems_of, bounds, strict=True) if found)
+        least = " or ".join(
+            f"{found[-1]} ({_SPELT[system]})" for system, found in zip(systems_of, bounds, strict=True) if found
+        )
         verb = "compiles" if all(each[cc] for cc in translated) else "would compile"
         return f"only PTX for compute capability {_row(translated)}, which a driver of {least} or newer {verb}{holds}"
     wanted = list(situation.gpus)

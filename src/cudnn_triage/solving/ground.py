@@ -19,7 +19,7 @@ class Ground:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        rows = {name: {row["key"]: row for row in knowledge.table[name]["rows"]} for name in _TABLES}
+        rows = {name: {row["key"]: row for row in knowledge.table[name]["rows"]} for name in TABLES}
         self._drivers = rows["cuda-driver"]
         self._ranges = rows["cuda-build-archs"]
         self._cudnn = rows["cudnn-support"]
@@ -94,12 +94,24 @@ class Ground:
         found = {row.get(column, "") for row in self._drivers.values() for column in columns}
         found |= {row.get(_column("oldest", system), "") for row in self._served.values()}
         steps = {value for text in found if (value := version(text))}
-        beyond = {Version(str(v.parts[0] + 1), (v.parts[0] + 1,)) for cc in self.capabilities if (v := self.last_driver(cc))}
+        beyond = {
+            Version(str(v.parts[0] + 1), (v.parts[0] + 1,)) for cc in self.capabilities if (v := self.last_driver(cc))
+        }
         starts = {bound for bounds in self._branches.values() for operator, bound in bounds if operator == ">="}
         return tuple(sorted(steps | beyond | starts, key=lambda v: v.parts))
 
 
-_TABLES = ("cuda-driver", "cuda-build-archs", "cudnn-support", "driver-archs", "assumed", "managers")
+TABLES = (
+    "cuda-driver",
+    "driver-cuda",
+    "cuda-build-archs",
+    "cudnn-support",
+    "driver-archs",
+    "assumed",
+    "managers",
+    "wheels",
+)
+"""The tables that every recipe needs."""
 
 
 @lru_cache(maxsize=4)
@@ -123,7 +135,7 @@ def at_least(value: Version, bound: Version) -> bool:
 
 def minor(value: Version) -> str:
     """'12.1' of 12.1.105; a bare major stands for its first minor release, the least that is certain."""
-    return ".".join(map(str, (value.parts + (0,))[:2]))
+    return ".".join(map(str, (*value.parts, 0)[:2]))
 
 
 def read(text: str) -> Version:

@@ -41,7 +41,10 @@ def _keeps(release: Version, operator: str, bound: Version) -> bool:
     size = max(len(release.parts), len(bound.parts))
     left, right = _padded(release, size), _padded(bound, size)
     if operator == "~=":
-        return left >= right and release.parts[: max(len(bound.parts) - 1, 1)] == bound.parts[: max(len(bound.parts) - 1, 1)]
+        return (
+            left >= right
+            and release.parts[: max(len(bound.parts) - 1, 1)] == bound.parts[: max(len(bound.parts) - 1, 1)]
+        )
     return {">=": left >= right, "<=": left <= right, "<": left < right, ">": left > right}[operator]
 
 

@@ -73,12 +73,16 @@ def _with(
         if "python" in freed:
             mine = build.pythons(platforms(situation, ground))
             tried = replace(tried, python=mine[-1] if mine else None)
-        drivers = _other_drivers(tried, ground) if "driver" in freed else [situation.driver]
+        drivers: list[Version | None] = [*_other_drivers(tried, ground)] if "driver" in freed else [situation.driver]
         if not drivers or not _works(build, replace(tried, driver=drivers[-1]), freer, ground):
             continue
         driver = next(d for d in drivers if _works(build, replace(tried, driver=d), freer, ground))
-        ready = commands(build, replace(tried, driver=driver), freer, ground)
-        return Option(_change(freed, build, driver, situation, wishes, ground), choice(build), ready)
+        tried = replace(tried, driver=driver)
+        return Option(
+            _change(freed, build, driver, situation, wishes, ground),
+            choice(build, tried, freer, ground),
+            commands(build, tried, freer, ground),
+        )
     return None
 
 
@@ -86,13 +90,13 @@ def _works(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -
     return verdict(build, situation, wishes, ground)[0] is True
 
 
-def _other_drivers(situation: Situation, ground: Ground) -> list[Version | None]:
+def _other_drivers(situation: Situation, ground: Ground) -> list[Version]:
     """Drivers that these GPUs can have, oldest first; newer than the present one where there are any."""
     possible = worlds(replace(situation, driver=None), ground).values()
     common = set.intersection(*map(set, possible)) if possible else set()
     here = situation.driver
     newer = {driver for driver in common if here is None or driver.parts > here.parts}
-    return sorted(newer or common, key=lambda v: v.parts)  # type: ignore[return-value]
+    return sorted(newer or common, key=lambda v: v.parts)
 
 
 def _change(
@@ -103,7 +107,9 @@ def _change(
     wishes: Wishes,
     ground: Ground,
 ) -> str:
-    told = [f"{name} need not stay {limit.removeprefix('==')}" for name, limit in wishes.keep if f"keep {name}" in freed]
+    told = [
+        f"{name} need not stay {limit.removeprefix('==')}" for name, limit in wishes.keep if f"keep {name}" in freed
+    ]
     told += [f"{name.split()[1]} installs it" for name in freed if name.startswith("manager")]
     if "python" in freed:
         told.append(f"Python is {span_text(build.pythons(platforms(situation, ground)))}")
