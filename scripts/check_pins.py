@@ -61,7 +61,7 @@ class Pin:
 
 def requirements(command: str) -> Iterator[Requirement]:
     """What a pip command asks for; words in capitals and {holes} stand for something a person fills in."""
-    for found in INSTALL.finditer(re.sub(r"(^|\s)#.*", "", command)):
+    for found in INSTALL.finditer(re.sub(r"(^|\s)(#|& rem ).*", "", command)):
         words = iter(re.findall(r'"[^"]*"|\S+', found[1]))
         for word in words:
             text = word.strip("\"'")

@@ -107,7 +107,7 @@ def _of_variant(recipe: dict[str, Any], index: int, knowledge: Knowledge) -> Ite
             code=Code(
                 cuda=version(row.get("cuda", "")),
                 cudnn=version(row.get("cudnn", "")),
-                without_cudnn=row.get("cudnn") == "none",
+                without_cudnn=row.get("uses_cudnn") == "no",
                 archs=tuple(arch(word) for word in row.get("archs", "").split()),
                 compiles=variant["compiles"] == "true",
             ),

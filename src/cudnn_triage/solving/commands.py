@@ -14,10 +14,8 @@ from .ground import Ground
 from .limits import keeps
 from .situation import Situation, Wishes
 
-HOLES = frozenset(
-    ("environment", "install", "remove", "python", "python.command", "release", "tag", "also", "companions")
-    + ("cuda", "cuda.major", "cudnn", "cudnn.major")
-)
+_OF_THE_BUILD = ("release", "tag", "cuda", "cuda.major", "cudnn", "cudnn.major", "also", "companions")
+HOLES = frozenset(("environment", "install", "remove", "python", "python.command", *_OF_THE_BUILD))
 """What a recipe's commands may leave to be filled, beside the names of companions."""
 _HOLE = re.compile(r"\{([a-z.+]+)\}")
 
