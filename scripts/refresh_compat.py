@@ -22,7 +22,7 @@ import re
 import sys
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -120,6 +120,8 @@ def compilers(known: set[str]) -> Iterator[Row]:
                 row["gcc"] = found[1]
             if found := re.search(r"_MSC_VER >= (\d+)", text):
                 row["msvc_below"] = found[1]
+            if found := re.search(r"clang version must be less than (\d+)", text):
+                row["clang_below"] = found[1]
             yield {**row, "source": f"host_config.h of {package} {release}"}
 
 
@@ -140,6 +142,14 @@ WHEELS = {
 }
 """Packages that the solver chooses from, and the oldest release of interest."""
 NEWEST_PYTHON = 15  # of 3.x, for wheels that do not name theirs
+PYTHONS_OF = {
+    "pytorch": ("torch",),
+    "tensorflow": ("tensorflow", "tensorflow-gpu"),
+    "jax": ("jax-cuda12-plugin",),
+    "jax-cuda13": ("jax-cuda13-plugin",),
+    "onnxruntime": ("onnxruntime-gpu",),
+}
+"""Packages whose wheels tell the Pythons of a table's rows."""
 PAIRED = {"torchvision": "0.2.1", "torchaudio": "0.3"}
 
 
@@ -176,6 +186,27 @@ def spans(pythons: set[str]) -> str:
         else:
             rows.append([minor])
     return " ".join(f"3.{r[0]}" if len(r) == 1 else f"3.{r[0]}-3.{r[-1]}" for r in rows)
+
+
+def name_pythons(rows: Iterable[Row], packages: tuple[str, ...]) -> None:
+    """Fill the columns python_oldest and python_newest from the names of the Linux wheels, where a release has any."""
+    for row in rows:
+        prefix = Version(row["key"]).release
+        mine = [
+            python
+            for package in packages
+            for wheel in registry.wheels(package)
+            if wheel.version.release[: len(prefix)] == prefix and wheel.platform == "linux-x86_64"
+            for python in wheel.pythons
+        ]
+        told = "Pythons: names of the wheel files"
+        if mine and (min(mine, key=Version), max(mine, key=Version)) != (
+            row.get("python_oldest"),
+            row.get("python_newest"),
+        ):
+            row["python_oldest"], row["python_newest"] = min(mine, key=Version), max(mine, key=Version)
+            row["read"] = today()
+            row["source"] = row["source"] if told in row["source"] else f"{row['source']}; {told}"
 
 
 def companion_rows(known: set[str]) -> Iterator[Row]:
@@ -288,6 +319,8 @@ def refresh(table: str, again: bool) -> None:
         rows[row["key"]] = {**rows.get(row["key"], {}), **row, **stamp}
     if table == "wheels":
         document["read"] = today()
+    if table in PYTHONS_OF:
+        name_pythons(rows.values(), PYTHONS_OF[table])
     document["rows"] = sorted(rows.values(), key=_order)
     path.write_text(dump(document))
 

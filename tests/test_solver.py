@@ -315,6 +315,14 @@ def test_ptx_needs_a_driver_as_new_as_the_build() -> None:
     assert new.status == "solved"
 
 
+def test_forward_compatibility_is_for_data_centre_gpus_only() -> None:
+    known = {"gpu": "8.0", "driver": "470.82", "system": "linux", "python": "3.12", "keep": {"torch": "2.8"}}
+    told = [option for option in ask(datacenter=True, **known).options if "cuda-compat" in option.when]
+    assert told[0].choice.release == "2.8.0"
+    assert any(command.startswith("sudo apt-get install -y cuda-compat-12-") for command in told[0].commands)
+    assert not any("cuda-compat" in option.when for option in ask(**known).options)
+
+
 def test_under_wsl_the_driver_is_numbered_as_on_windows() -> None:
     assert ask(gpu="8.6", driver="527.41", system="linux", python="3.12", keep={"cuda": "12"}).status == "solved"
     assert (

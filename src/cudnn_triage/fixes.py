@@ -33,7 +33,7 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     """A fix with the versions that the solver works out from the facts; the fix as written where they do not suffice."""
-    situation = from_facts(facts, knowledge.recipes[fix["solve"]])
+    situation = from_facts(facts, fix["solve"], knowledge)
     if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
         return _fix(fix, facts, knowledge)  # nothing is known that would rule a build out
     answer = solve(fix["solve"], situation, Wishes(), knowledge, thorough=False)

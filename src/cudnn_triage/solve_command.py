@@ -26,7 +26,6 @@ def run(args: Sequence[str]) -> int:
     options = _parser().parse_args(args)
     known = knowledge(options.rules)
     framework = _framework(options.framework, known)
-    recipe = known.recipes[framework]
     keep = dict(_requirement(text, "--keep") for text in options.keep)
     told = Facts(_told(options, keep))
     derive(told, known)
@@ -37,7 +36,7 @@ def run(args: Sequence[str]) -> int:
         )
     if options.log:
         told = Facts([*told, *_of_log(options.log, known, told)])
-    situation = _installed(from_facts(told, recipe), options)
+    situation = _installed(from_facts(told, framework, known), options)
     wishes = Wishes(tuple(sorted(_kept(keep, situation).items())), options.manager)
     answer = solve(framework, situation, wishes, known)
     if options.format == "json":

@@ -107,6 +107,7 @@ TABLES = (
     "cuda-build-archs",
     "cudnn-support",
     "driver-archs",
+    "forward",
     "assumed",
     "managers",
     "wheels",

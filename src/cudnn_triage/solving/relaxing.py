@@ -17,7 +17,7 @@ from .situation import Situation, Wishes
 from .words import listed
 
 _MOST = 3  # options
-_DISTURBANCE = {"keep": 1, "manager": 2, "python": 3, "wsl": 4, "driver": 6}  # an order, not measured
+_DISTURBANCE = {"keep": 1, "manager": 2, "python": 3, "wsl": 4, "forward": 5, "driver": 7}  # an order, not measured
 
 
 def relaxed(
@@ -45,7 +45,10 @@ def _freedoms(situation: Situation, wishes: Wishes, ground: Ground) -> list[froz
         fixed.append("wsl")
     if situation.driver is not None or situation.driver_cuda is not None:
         fixed.append("driver")
+        if situation.datacenter and situation.system == "linux" and not situation.windows_driver:
+            fixed.append("forward")
     sets = [frozenset(some) for size in range(1, 5) for some in combinations(fixed, size)]
+    sets = [some for some in sets if not {"forward", "driver"} <= some]
     sets = [some for some in sets if sum(name.startswith("manager") for name in some) < 2]
     return sorted(sets, key=lambda some: (sum(_DISTURBANCE[name.split()[0]] for name in some), sorted(some)))
 
@@ -73,17 +76,51 @@ def _with(
         if "python" in freed:
             mine = build.pythons(platforms(situation, ground))
             tried = replace(tried, python=mine[-1] if mine else None)
+        if "forward" in freed:
+            option = _forward(freed, build, tried, freer, situation, wishes, ground)
+            if option is not None:
+                return option
+            continue
         drivers: list[Version | None] = [*_other_drivers(tried, ground)] if "driver" in freed else [situation.driver]
         if not drivers or not _works(build, replace(tried, driver=drivers[-1]), freer, ground):
             continue
         driver = next(d for d in drivers if _works(build, replace(tried, driver=d), freer, ground))
         tried = replace(tried, driver=driver)
         return Option(
-            _change(freed, build, driver, situation, wishes, ground),
+            "if " + listed(_changes(freed, build, driver, situation, wishes, ground)),
             choice(build, tried, freer, ground),
             commands(build, tried, freer, ground),
         )
     return None
+
+
+def _forward(
+    freed: frozenset[str],
+    build: Build,
+    tried: Situation,
+    freer: Wishes,
+    situation: Situation,
+    wishes: Wishes,
+    ground: Ground,
+) -> Option | None:
+    """The build with the forward-compatibility package of its CUDA, which holds that CUDA's own driver library."""
+    cuda = build.code.cuda
+    shipped = ground.translating_drivers(cuda, "linux") if cuda and len(cuda.parts) > 1 else []
+    if (
+        cuda is None
+        or not shipped
+        or not _works(build, replace(tried, driver=shipped[-1], driver_cuda=None), freer, ground)
+    ):
+        return None
+    row = ground.knowledge.table["forward"]["rows"][0]
+    said = {
+        name: row[name].replace("{major}", str(cuda.parts[0])).replace("{minor}", str(cuda.parts[1]))
+        for name in ("package", "install", "use")
+    }
+    changes = _changes(freed, build, None, situation, wishes, ground)
+    changes.append(f"{said['package']} is installed and serves your driver branch ({row['page']})")
+    ready = (*commands(build, tried, freer, ground), said["install"], said["use"])
+    return Option("if " + listed(changes), choice(build, tried, freer, ground), ready)
 
 
 def _works(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> bool:
@@ -99,14 +136,14 @@ def _other_drivers(situation: Situation, ground: Ground) -> list[Version]:
     return sorted(newer or common, key=lambda v: v.parts)
 
 
-def _change(
+def _changes(
     freed: frozenset[str],
     build: Build,
     driver: Version | None,
     situation: Situation,
     wishes: Wishes,
     ground: Ground,
-) -> str:
+) -> list[str]:
     told = [
         f"{name} need not stay {limit.removeprefix('==')}" for name, limit in wishes.keep if f"keep {name}" in freed
     ]
@@ -118,4 +155,4 @@ def _change(
     if "driver" in freed and driver is not None:
         older = situation.driver is not None and driver.parts < situation.driver.parts
         told.append(f"the driver is {'of an older branch, ' if older else ''}{driver} or newer")
-    return "if " + listed(told)
+    return told

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..facts import Facts
+from ..knowledge.base import Knowledge
+from ..tables import find_row
 from ..values import Value, Version, compare, version
 
 _SYSTEMS = {"linux": "linux", "windows": "windows", "win32": "windows", "macos": "macos", "darwin": "macos"}
@@ -43,8 +44,9 @@ class Wishes:
     manager: str = "pip"
 
 
-def from_facts(facts: Facts, recipe: dict[str, Any]) -> Situation:
+def from_facts(facts: Facts, framework: str, knowledge: Knowledge) -> Situation:
     """The situation that facts describe, as far as it concerns one framework. Facts that contradict one another are unknown."""
+    recipe = knowledge.recipes[framework]
     system = _SYSTEMS.get(_word(facts, "platform.os"), "")
     wsl = bool(facts.values("platform.wsl"))
     processor = _word(facts, "platform.arch")
@@ -71,8 +73,16 @@ def from_facts(facts: Facts, recipe: dict[str, Any]) -> Situation:
         windows_driver=wsl,
         jetson=bool(facts.values("platform.jetson")),
         installed=tuple(sorted(installed.items(), key=lambda item: item[0])),
+        datacenter=_datacenter(facts.values("gpu.name"), knowledge),
         conda=_word(facts, "platform.packages") == "conda" or bool(facts.values("conda.environment")),
     )
+
+
+def _datacenter(names: list[Value], knowledge: Knowledge) -> bool:
+    table = knowledge.table.get("gpus")
+    if table is None or not names:
+        return False
+    return all((find_row(table, name) or {}).get("kind") == "datacenter" for name in names)
 
 
 def _word(facts: Facts, name: str) -> str:
