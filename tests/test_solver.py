@@ -352,7 +352,7 @@ def test_native_windows_has_no_new_tensorflow() -> None:
     assert answer.status == "none"
     told = [option.when for option in answer.options]
     assert "if conda installs it" in told
-    assert "if it runs in WSL2" in told
+    assert "if it runs in WSL2 with Python 3.10 to 3.13" in told
 
 
 def test_macos_and_jetson_have_none() -> None:
@@ -571,6 +571,26 @@ def test_a_fix_is_worked_out_where_the_facts_suffice() -> None:
     assert title == "Install PyTorch 2.7.1 with CUDA 12.8, torchvision 0.22.1, torchaudio 2.7.1"
     assert "torch==2.7.1" in commands[-1]
     assert missing == ()
+
+
+def test_a_fix_keeps_what_a_fact_names() -> None:
+    log = (
+        "WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for:\n"
+        "    PyTorch 2.1.0+cu121 with CUDA 1201 (you have 2.1.1+cu118)\n    Python  3.10.13 (you have 3.10.9)\n"
+    )
+    facts = (
+        Fact("gpu.cc", cc("8.6")),
+        Fact("driver.version", v("535.104.05")),
+        Fact("platform.os", "linux"),
+        Fact("python.version", v("3.10")),
+    )
+    best = triage(log, facts=facts).diagnoses[0]
+    assert best.cause == "abi-mismatch"
+    assert any(
+        fix.title.startswith("Install PyTorch 2.1.0 with CUDA 12.1")
+        and "torch==2.1.0 torchvision==0.16.0" in fix.commands[-1]
+        for fix in best.fixes
+    )
 
 
 def test_a_fix_names_the_missing_fact_where_they_do_not() -> None:

@@ -36,7 +36,10 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     situation = from_facts(facts, fix["solve"], knowledge)
     if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
         return _fix(fix, facts, knowledge)  # nothing is known that would rule a build out
-    answer = solve(fix["solve"], situation, Wishes(), knowledge, thorough=False)
+    kept = tuple((name, f"=={facts.one(fact)}") for name, fact in fix["keep"].items() if facts.one(fact) is not None)
+    if len(kept) < len(fix["keep"]):
+        return _fix(fix, facts, knowledge)  # what is to stay is not known
+    answer = solve(fix["solve"], situation, Wishes(kept), knowledge, thorough=False)
     if answer.choice is None or (fix["another"] and _installed(answer, situation)):
         item = _fix(fix, facts, knowledge)
         asked = tuple(f"{question.fact}: {question.ask}" for question in answer.questions)

@@ -27,8 +27,11 @@ def recipes(book: Rulebook) -> Iterator[Problem]:
                 yield document.problem(
                     f"$.fixes[{i}].solve", f"no recipe {fix.solve!r} in rules/solving; known: {known}"
                 )
-            if fix.another == "true" and not fix.solve:
-                yield document.problem(f"$.fixes[{i}].another", "says something only together with 'solve'")
+            if (fix.another == "true" or fix.keep) and not fix.solve:
+                yield document.problem(f"$.fixes[{i}]", "'another' and 'keep' say something only together with 'solve'")
+            for name, fact in fix.keep.items():
+                if book.facts[fact].type != "version" if fact in book.facts else True:
+                    yield document.problem(f"$.fixes[{i}].keep.{name}", f"{fact!r} is no declared fact of type version")
 
 
 def _recipe(recipe: Recipe, book: Rulebook) -> Iterator[Problem]:

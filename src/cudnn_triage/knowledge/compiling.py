@@ -238,6 +238,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "needs": fix.needs,
             "solve": fix.solve,
             "another": fix.another == "true",
+            "keep": fix.keep,
             "verify": fix.verify,
             "why": fix.why,
         }

@@ -74,6 +74,7 @@ class Fix(_Strict, kw_only=True, frozen=True):
     needs: list[str] = field(default_factory=list)
     solve: str = ""
     another: Flag = "false"
+    keep: dict[str, str] = field(default_factory=dict)
     verify: list[Text]
     why: Text
     source: Text

@@ -126,7 +126,7 @@ def _kept(build: Build, situation: Situation, wishes: Wishes, ground: Ground) ->
             yield Check(False, f"no {name} goes with it here")
         else:
             kept = keeps(has, limit)
-            yield Check(kept, f"{name} {has}" + ("" if kept else f"; {limit.removeprefix('==')} is to stay"))
+            yield Check(kept, f"{name} {has}" if kept else f"{name} is to stay {limit.removeprefix('==')}")
 
 
 def _platform(build: Build, situation: Situation, ground: Ground) -> Check:

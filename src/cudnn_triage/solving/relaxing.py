@@ -151,7 +151,7 @@ def _changes(
     if "python" in freed:
         told.append(f"Python is {span_text(build.pythons(platforms(situation, ground)))}")
     if "wsl" in freed:
-        told.append("it runs in WSL2")
+        told.append(f"it runs in WSL2 with Python {span_text(build.pythons(platforms(situation, ground)))}")
     if "driver" in freed and driver is not None:
         older = situation.driver is not None and driver.parts < situation.driver.parts
         told.append(f"the driver is {'of an older branch, ' if older else ''}{driver} or newer")
