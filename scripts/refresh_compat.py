@@ -250,7 +250,8 @@ BINARIES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "torch-builds": ("torch", binaries.torch_archs),
     "tensorflow": ("tensorflow", lambda wheel: binaries.tensorflow_build(wheel).get("cuda_compute_capabilities", "")),
     "onnxruntime": ("onnxruntime-gpu", binaries.archs),
-    "ctranslate2": ("ctranslate2", binaries.archs),
+    "jax": ("jax-cuda12-plugin", binaries.archs),
+    "jax-cuda13": ("jax-cuda13-plugin", binaries.archs),
 }
 """How the column archs of a table is read from the wheels of its package."""
 

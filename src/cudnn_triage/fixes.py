@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
 from .report import FixItem
-from .solving import Answer, Situation, Wishes, solve
-from .solving.situation import from_facts
 from .values import Soname, Value, Version
+
+if TYPE_CHECKING:
+    from .solving import Answer, Situation
 
 _HOLE = re.compile(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _TYPED = (Version, Soname, int, float)
@@ -33,6 +34,9 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     """A fix with the versions that the solver works out from the facts; the fix as written where they do not suffice."""
+    from .solving import Wishes, solve  # most reports need no solver
+    from .solving.situation import from_facts
+
     situation = from_facts(facts, fix["solve"], knowledge)
     if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
         return _fix(fix, facts, knowledge)  # nothing is known that would rule a build out
