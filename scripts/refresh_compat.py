@@ -154,7 +154,7 @@ PAIRED = {"torchvision": "0.2.1", "torchaudio": "0.3"}
 
 
 def wheel_rows(known: set[str]) -> Iterator[Row]:
-    """A row for each release of each package: the Pythons it has wheels for, by platform, and the oldest glibc."""
+    """A row for each release that was not withdrawn: the Pythons it has wheels for, by platform, and the oldest glibc."""
     for package, since in WHEELS.items():
         found: dict[Version, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         glibc: dict[Version, str] = {}
@@ -166,6 +166,8 @@ def wheel_rows(known: set[str]) -> Iterator[Row]:
                 if wheel.glibc:
                     glibc[wheel.version] = min(glibc.get(wheel.version, wheel.glibc), wheel.glibc, key=Version)
         for release in sorted(found):
+            if registry.yanked(package, release):
+                continue
             columns = {name: spans(found[release][name]) for name in sorted(found[release])}
             yield {"key": f"{package} {release}", **columns, "glibc": glibc.get(release, "")}
 

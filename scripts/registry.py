@@ -137,8 +137,9 @@ def resolved(
     return items, ""
 
 
-def metadata(package: str, version: Version) -> dict[str, Any] | None:
-    """The metadata of a release's wheel (pip reads it without downloading the wheel); Linux first, any Python."""
+@cache
+def _item(package: str, version: Version) -> dict[str, Any]:
+    """What pip reports of a release's wheel, which it does not download; Linux first, any Python. Empty where pip has none."""
     mine = sorted(
         (w for w in wheels(package) if w.version == version), key=lambda w: not w.platform.startswith("linux")
     )
@@ -146,9 +147,19 @@ def metadata(package: str, version: Version) -> dict[str, Any] | None:
         python = max(wheel.pythons, key=Version) if wheel.pythons else "3.12"
         found, _ = resolved([f"{package}=={version}"], python, wheel.platform or "linux-x86_64", deps=False)
         if found:
-            told: dict[str, Any] = found[0]["metadata"]
-            return told
-    return None
+            return found[0]
+    return {}
+
+
+def metadata(package: str, version: Version) -> dict[str, Any] | None:
+    """The metadata of a release's wheel."""
+    told: dict[str, Any] | None = _item(package, version).get("metadata")
+    return told
+
+
+def yanked(package: str, version: Version) -> bool:
+    """Whether a release was withdrawn."""
+    return bool(_item(package, version).get("is_yanked"))
 
 
 @contextmanager
