@@ -48,7 +48,15 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "catch_all": False,
         "code": False,
     }
-    empty: dict[str, Any] = {"causes": {}, "facts": {}, "weights": {}, "tables": [], "numbers": {}, "texts": {}}
+    empty: dict[str, Any] = {
+        "causes": {},
+        "facts": {},
+        "weights": {},
+        "tables": [],
+        "recipes": {},
+        "numbers": {},
+        "texts": {},
+    }
     return Knowledge({"digest": "", "rules": [rule], "field_words": [], "error_words": [], **empty})
 
 
