@@ -38,6 +38,7 @@ def row(table: str, kind: str, text: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def refresh() -> ModuleType:
+    sys.path.append(str(ROOT / "scripts"))  # for the modules beside it
     spec = importlib.util.spec_from_file_location("refresh_compat", ROOT / "scripts" / "refresh_compat.py")
     assert spec
     assert spec.loader

@@ -55,6 +55,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "tables": [],
         "numbers": {},
         "libraries": {},
+        "recipes": {},
         "texts": {},
     }
     return Knowledge({"digest": "", "rules": [rule], "field_words": [], "error_words": [], **empty})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .report import Report
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
-COMMANDS = ("explain", "rules", "eval", "fit", "completion", "probe", "verify")
+COMMANDS = ("explain", "solve", "rules", "eval", "fit", "completion", "probe", "verify")
 FORMATS = ("text", "json", "markdown", "github")
 
 HINT = """cudnn-triage reads a log and names the root cause of a GPU error. Give it one:

@@ -1,4 +1,4 @@
-"""The other commands: explain, rules, eval, fit, completion."""
+"""The other commands: explain, solve, rules, eval, fit, completion."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def run(command: str, args: Sequence[str]) -> int:
     """Run one command; returns the exit code."""
     actions: dict[str, Callable[[Sequence[str]], int]] = {
         "explain": _explain,
+        "solve": _solve,
         "rules": _rules,
         "eval": _eval,
         "fit": _fit,
@@ -60,6 +61,12 @@ def _explain(args: Sequence[str]) -> int:
         hint = f"; nearest: {', '.join(error.close)}" if error.close else ""
         raise UsageError(f"nothing is known of {asked!r}{hint}") from None
     return OK
+
+
+def _solve(args: Sequence[str]) -> int:
+    from .solve_command import run as solve
+
+    return solve(args)
 
 
 def _rules(args: Sequence[str]) -> int:

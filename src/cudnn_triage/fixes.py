@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
 from .report import FixItem
 from .values import Soname, Value, Version
+
+if TYPE_CHECKING:
+    from .solving import Answer, Situation
 
 _HOLE = re.compile(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _TYPED = (Version, Soname, int, float)
@@ -20,9 +24,16 @@ _SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
     """The fixes that apply. First those that this log calls for, then those that hold for any log, last those whose
     condition is unknown; one whose condition is false is dropped. Within each, the order of the cause's file."""
-    ranked = [(_standing(fix, facts, seen), fix) for fix in fixes]
-    ordered = sorted((r for r in ranked if r[0] is not None), key=lambda r: r[0] or 0)
-    return tuple(_fix(fix, facts, knowledge) for _, fix in ordered)
+    ranked: list[tuple[int, FixItem]] = []
+    for fix in fixes:
+        standing = _standing(fix, facts, seen)
+        if standing is not None:
+            item, solved = _solved(fix, facts, knowledge) if fix["solve"] else (_fix(fix, facts, knowledge), False)
+            ranked.append((0 if solved and standing == 1 else standing, item))
+    kept: dict[tuple[str, ...], FixItem] = {}
+    for _, item in sorted(ranked, key=lambda pair: pair[0]):  # two fixes that the solver answers alike are one
+        kept.setdefault(item.commands or (item.title,), item)
+    return tuple(kept.values())
 
 
 def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
@@ -37,6 +48,34 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
     if first is not None:
         return 0 if holds(first, facts, seen) else 1
     return 1 if when is None or holds(when, Facts(), lambda _: False) else 0
+
+
+def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:
+    """A fix with the versions that the solver works out from the facts, and True; as written where they do not suffice."""
+    from .solving import Wishes, solve  # most reports need no solver
+    from .solving.situation import from_facts
+
+    situation = from_facts(facts, fix["solve"], knowledge)
+    if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
+        return _fix(fix, facts, knowledge), False  # nothing is known that would rule a build out
+    kept = tuple((name, f"=={facts.one(fact)}") for name, fact in fix["keep"].items() if facts.one(fact) is not None)
+    if len(kept) < len(fix["keep"]):
+        return _fix(fix, facts, knowledge), False  # what is to stay is not known
+    answer = solve(fix["solve"], situation, Wishes(kept), knowledge, thorough=False)
+    if answer.choice is None or (fix["another"] and _installed(answer, situation)):
+        item = _fix(fix, facts, knowledge)
+        asked = tuple(f"{question.fact}: {question.ask}" for question in answer.questions)
+        why = f"{item.why}; {answer.summary}" if answer.status == "none" else item.why
+        return replace(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked)))), False
+    title, why = f"Install {answer.choice.words}", "; ".join(answer.reasons)
+    return FixItem(title, fix["safety"], answer.commands, "", answer.verify, why), True
+
+
+def _installed(answer: Answer, situation: Situation) -> bool:
+    """Whether the solver chose what is there already."""
+    return answer.choice is not None and any(
+        (name, release.text) in answer.choice.packages for name, release in situation.installed
+    )
 
 
 def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:

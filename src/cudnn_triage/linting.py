@@ -21,6 +21,7 @@ from .matching import Matcher, Stream
 from .probing.bundle import has_script
 from .ranking import DEFAULTS
 from .reading import read_path
+from .recipe_checks import recipes
 from .structure import Role, Structure
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
@@ -40,6 +41,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         templates_distinctive,
         fixes_complete,
         probes_complete,
+        recipes,
         nothing_left_to_do,
         evidence_of_truth,
     ):

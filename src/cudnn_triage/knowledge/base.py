@@ -41,11 +41,17 @@ class Knowledge:
         self.cure_first: list[str] = data["cure_first"]
         self.numbers: dict[str, dict[str, str]] = data["numbers"]
         self.texts: dict[str, dict[str, str]] = data["texts"]
+        self.recipes: dict[str, Data] = data["recipes"]
 
     @cached_property
     def by_id(self) -> dict[str, Data]:
         """Rules (signatures and codes) by id."""
         return {rule["id"]: rule for rule in self.rules}
+
+    @cached_property
+    def table(self) -> dict[str, Data]:
+        """Compatibility tables by name."""
+        return {table["table"]: table for table in self.tables}
 
     @cached_property
     def competing(self) -> frozenset[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ..values import size, squeeze
 from . import schema
 from .condition_language import ConditionError, parse
@@ -50,6 +52,7 @@ def compile_rulebook(book: Rulebook) -> Data:
         "elsewhere": _settling(book.elsewhere, book.documents["probes"], "$.elsewhere", book) if book.elsewhere else [],
         "no_gpu": _condition(book.no_gpu, book.documents["probes"], "$.no_gpu", book) if book.no_gpu else None,
         "cure_first": book.cure_first,
+        "recipes": {name: msgspec.to_builtins(recipe) for name, recipe in book.recipes.items()},
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),
         "weights": book.weights,
@@ -265,6 +268,9 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "applies": fix.applies,
             "commands": fix.commands,
             "needs": fix.needs,
+            "solve": fix.solve,
+            "another": fix.another == "true",
+            "keep": fix.keep,
             "verify": fix.verify,
             "why": fix.why,
             "source": fix.source,

@@ -30,6 +30,7 @@ class Rulebook:
     causes: dict[str, schema.Cause] = field(default_factory=dict)
     codes: dict[str, schema.Codes] = field(default_factory=dict)
     tables: dict[str, schema.Table] = field(default_factory=dict)
+    recipes: dict[str, schema.Recipe] = field(default_factory=dict)
     facts: dict[str, schema.FactType] = field(default_factory=dict)
     probes: dict[str, schema.Probe] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -95,6 +96,9 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
     elif kind == "compat":
         table = schema.convert(document, schema.Table)
         _keep(book.tables, table.table, table, document, path.stem, book, mine, "compat/")
+    elif kind == "solving":
+        recipe = schema.convert(document, schema.Recipe)
+        _keep(book.recipes, recipe.framework, recipe, document, path.stem, book, mine, "solving/")
     elif kind == "facts":
         area = schema.convert(document, schema.FactArea)
         for name, fact in area.facts.items():
@@ -121,7 +125,8 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
             shown,
             0,
             "",
-            "rule files live in signatures/, causes/, codes/, compat/ or facts/; beside them weights.yaml, probes.yaml, disabled.yaml",
+            "rule files live in signatures/, causes/, codes/, compat/, solving/ or facts/; beside them weights.yaml, "
+            "probes.yaml, disabled.yaml",
         )
 
 

@@ -86,6 +86,9 @@ class Fix(_Strict, kw_only=True, frozen=True):
     applies: str = ""
     commands: list[Text] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)
+    solve: str = ""
+    another: Flag = "false"
+    keep: dict[str, str] = field(default_factory=dict)
     verify: list[Text]
     why: Text
     source: Text
@@ -173,6 +176,61 @@ class Table(_Strict, kw_only=True, frozen=True):
     source: str = ""
     read: str = ""
     rows: list[dict[str, Any]]
+
+
+class Companions(_Strict, kw_only=True, frozen=True):
+    """Packages that go with a framework, and the table that pairs their releases with it."""
+
+    table: Id
+    packages: list[Text]
+
+
+class Also(_Strict, kw_only=True, frozen=True):
+    """A requirement that some releases need beside them: on all GPUs, or unless every GPU is known to be newer."""
+
+    releases: str = ""
+    gpus_below: str = ""
+    requirement: Text
+    source: Text
+    read: Date
+
+
+class Way(_Strict, kw_only=True, frozen=True):
+    """The commands that install a build: for which releases, systems and managers; the first way that fits counts."""
+
+    releases: str = ""
+    systems: list[Text] = field(default_factory=list)
+    managers: list[Text] = field(default_factory=list)
+    default: Flag = "false"
+    commands: list[Text]
+
+
+class Variant(_Strict, kw_only=True, frozen=True):
+    """A family of builds of a framework: the package whose wheels they are, the table that knows their
+    CUDA, cuDNN and architectures (or ``fixed``, where all have the same), how to install one."""
+
+    package: Text
+    table: str = ""
+    fixed: dict[str, str] = field(default_factory=dict)
+    releases: str = ""
+    systems: list[Text]
+    compiles: Flag = "false"
+    companions: Companions | None = None
+    also: list[Also] = field(default_factory=list)
+    ways: list[Way]
+    source: Text
+    read: Date
+
+
+class Recipe(_Strict, kw_only=True, frozen=True):
+    """rules/solving/FRAMEWORK.yaml."""
+
+    framework: Id
+    title: Text
+    aliases: list[Text] = field(default_factory=list)
+    installed: list[Text]
+    verify: list[Text]
+    variants: list[Variant]
 
 
 class FactType(_Strict, kw_only=True, frozen=True):

@@ -1,0 +1,171 @@
+"""``cudnn-triage solve``: which set of versions works on a machine, from what is told on the command line or read in a log."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from . import __version__
+from .cli import OK, Parser, UsageError, emit, knowledge, output, standard_input, unreadable
+from .facts import Fact, Facts
+from .knowledge.base import Knowledge
+from .solving import Answer, Situation, Wishes, solve
+from .solving.limits import LimitError, limits
+from .solving.situation import from_facts
+from .tables import derive
+from .values import Version, capability, version
+
+_EXAMPLE = "cudnn-triage solve --framework torch --gpu 'RTX 5090' --driver 570.86 --python 3.11 --os linux"
+
+
+def run(args: Sequence[str]) -> int:
+    """Answer one question; the exit code tells nothing of the answer."""
+    options = _parser().parse_args(args)
+    known = knowledge(options.rules)
+    framework = _framework(options.framework, known)
+    keep = dict(_requirement(text, "--keep") for text in options.keep)
+    told = Facts(_told(options, keep))
+    derive(told, known)
+    if options.gpu and not told.values("gpu.cc"):
+        raise UsageError(
+            f"--gpu {options.gpu[0]}: no GPU of that name in the tables; give its compute capability, such as --gpu 8.6 "
+            "(nvidia-smi --query-gpu=compute_cap --format=csv,noheader)"
+        )
+    if options.log:
+        told = Facts([*told, *_of_log(options.log, known, told)])
+    situation = _installed(from_facts(told, framework, known), options)
+    wishes = Wishes(tuple(sorted(_kept(keep, situation).items())), options.manager)
+    answer = solve(framework, situation, wishes, known)
+    if options.format == "json":
+        emit(json.dumps(_plain(answer, known), ensure_ascii=False) + "\n")
+    else:
+        from .render.solution import solution
+
+        width = options.width or min(shutil.get_terminal_size((100, 24)).columns, 120)
+        print(solution(answer, width, verbose=options.verbose), end="", file=output())
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="cudnn-triage solve",
+        description="Say which set of versions works on a machine, nearest to what is installed, with the commands.",
+        epilog=f"Example: {_EXAMPLE}. What is not told stays unknown and is asked for where it matters.",
+    )
+    parser.add_argument("--framework", required=True, metavar="NAME", help="torch, tensorflow, jax, onnxruntime ...")
+    parser.add_argument(
+        "--gpu", action="append", default=[], metavar="GPU", help="its name or compute capability; repeat for several"
+    )
+    parser.add_argument("--driver", metavar="VERSION", help="NVIDIA driver version (nvidia-smi)")
+    parser.add_argument("--python", metavar="VERSION", help="Python version")
+    parser.add_argument("--os", choices=("linux", "windows", "macos", "wsl"), help="operating system")
+    parser.add_argument("--arch", metavar="PROCESSOR", help="processor: x86_64, aarch64 (uname -m)")
+    parser.add_argument("--glibc", metavar="VERSION", help="glibc version (ldd --version)")
+    parser.add_argument(
+        "--installed", action="append", default=[], metavar="PACKAGE==VERSION", help="what is installed; repeatable"
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="what must stay: torch, torch==2.1, 'cuda<13', python==3.11",
+    )
+    parser.add_argument("--manager", choices=("pip", "uv", "conda"), default="pip", help="who installs (default: pip)")
+    parser.add_argument("--log", metavar="FILE", help="take facts from a log, '-' is standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
+    parser.add_argument("--verbose", action="store_true", help="list every rejected build")
+    parser.add_argument("--width", type=int, metavar="N", help="columns of text output")
+    return parser
+
+
+def _framework(asked: str, known: Knowledge) -> str:
+    folded = asked.casefold()
+    for name, recipe in known.recipes.items():
+        if folded == name or folded in recipe["aliases"] or folded == recipe["title"].casefold():
+            return name
+    raise UsageError(f"--framework {asked}: not known; known: {', '.join(sorted(known.recipes))}")
+
+
+def _told(options: argparse.Namespace, keep: dict[str, str]) -> Iterator[Fact]:
+    """The facts on the command line. A Python or driver to keep is a fact like any other."""
+    for text in options.gpu:
+        read = capability(text) if text.replace("sm_", "").replace(".", "").isdigit() else None
+        yield Fact("gpu.cc", read) if read else Fact("gpu.name", text)
+    for name, fact in (("driver", "driver.version"), ("python", "python.version"), ("glibc", "glibc.version")):
+        text = getattr(options, name, None) or keep.pop(name, "").lstrip("=")
+        if text:
+            yield Fact(fact, _version(text, f"--{name}"))
+    if options.os:
+        yield Fact("platform.os", "linux" if options.os == "wsl" else options.os)
+        if options.os == "wsl":
+            yield Fact("platform.wsl", "2")
+    if options.arch:
+        yield Fact("platform.arch", options.arch)
+
+
+def _of_log(name: str, known: Knowledge, told: Facts) -> Iterable[Fact]:
+    """The facts of a log that the command line does not tell."""
+    from .cleaning import clean
+    from .engine import Triager, joined
+    from .reading import ReadError, read_path
+
+    try:
+        logs = standard_input() if name == "-" else read_path(name)
+    except ReadError as error:
+        raise unreadable(error) from error
+    settled = {fact.name for fact in told}
+    settled |= {"gpu.name"} if told.values("gpu.cc") else set()
+    settled |= {"cuda.driver"} if told.values("driver.version") else set()
+    case = Triager(known).examine(clean(joined(logs, name)))
+    return [fact for fact in case.facts if fact.name not in settled]
+
+
+def _installed(situation: Situation, options: argparse.Namespace) -> Situation:
+    found = dict(situation.installed)
+    for text in options.installed:
+        name, limit = _requirement(text, "--installed")
+        found[name] = _version(limit.removeprefix("=="), "--installed")
+    return replace(situation, installed=tuple(sorted(found.items(), key=lambda item: item[0])))
+
+
+def _kept(keep: dict[str, str], situation: Situation) -> dict[str, str]:
+    """What is to stay, as limits; a bare name stays at the release that is installed."""
+    kept = {}
+    for name, limit in keep.items():
+        has = situation.has(name)
+        if not limit and has is None:
+            raise UsageError(
+                f"--keep {name}: which release? --keep {name}==VERSION, or --installed {name}==VERSION too"
+            )
+        kept[name] = limit or f"=={has.text}" if has else limit
+        try:
+            limits(kept[name])
+        except LimitError as error:
+            raise UsageError(f"--keep {name}: {error}") from None
+    return kept
+
+
+def _requirement(text: str, option: str) -> tuple[str, str]:
+    """('torch', '==2.1') of torch==2.1."""
+    at = min((text.find(sign) for sign in "=<>!~" if sign in text), default=len(text))
+    name = text[:at].strip().casefold()
+    if not name or (option == "--installed" and not text[at:].startswith("==")):
+        raise UsageError(f"{option} {text}: expected PACKAGE==VERSION")
+    return name, text[at:].strip()
+
+
+def _version(text: str, option: str) -> Version:
+    read = version(text)
+    if read is None:
+        raise UsageError(f"{option} {text}: expected a version such as 535.104.05 or 3.11")
+    return read
+
+
+def _plain(answer: Answer, known: Knowledge) -> dict[str, object]:
+    tool = {"name": "cudnn-triage", "version": __version__, "knowledge": known.digest}
+    return {"schema_version": 1, "tool": tool, **answer.to_dict()}
