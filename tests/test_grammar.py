@@ -702,6 +702,13 @@ def test_failures_in_one_line(line: str, kind: str, type_: str) -> None:
     assert (failure.kind, failure.type) == (kind, type_)
 
 
+def test_a_log_with_numbered_lines_is_no_quotation() -> None:
+    numbered = "\n".join(f"{number} | RuntimeError happened {number} times" for number in range(118, 123))
+    assert roles(read(numbered)) == roles(read("\n".join("text" for _ in range(5))))
+    quoted = "foo.cu:3:10: error: no such thing\n3 | return x;\n  |        ^"
+    assert roles(read(quoted))[1:] == roles(read("foo.cu:3:10: error: x\n    3 | return x;\n      |        ^"))[1:]
+
+
 def test_a_whole_log_on_one_line_is_no_quotation() -> None:
     text = "+ nvcc -arch=sm_130 r.cu nvcc fatal   : Unsupported gpu architecture 'compute_130'"
     assert roles(read(text)) == roles(read("text"))

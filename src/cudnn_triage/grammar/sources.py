@@ -121,7 +121,7 @@ def boxed(stream: Stream, pos: int, bare: str) -> int:
 def compiler(stream: Stream, pos: int, bare: str) -> int:
     """Mark what compilers quote below a diagnostic: ``  119 | code`` and the line that points at it."""
     if _BARRED.match(bare):
-        if indent(stream.texts[pos]) or bare[0].isdigit():
+        if indent(stream.texts[pos]) or (bare[0].isdigit() and _quoted(stream, pos)):
             stream.mark(pos, Role.SOURCE)
             return pos + 1
         return pos
@@ -137,6 +137,15 @@ def compiler(stream: Stream, pos: int, bare: str) -> int:
             stream.mark(above, Role.SOURCE)
         return pos + 1
     return pos
+
+
+def _quoted(stream: Stream, pos: int) -> bool:
+    """Whether a numbered line is a compiler's quotation, not a line of a log whose lines are numbered: something points to it."""
+    around = (
+        stream.texts[pos - 1].strip() if pos else "",
+        stream.texts[pos + 1].strip() if pos + 1 < stream.size else "",
+    )
+    return diagnostic(around[0]) or any(line.startswith("|") for line in around)
 
 
 def diagnostic(bare: str) -> bool:
