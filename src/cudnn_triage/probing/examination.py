@@ -19,6 +19,7 @@ from .runner import Order, Running
 Started = Callable[[str], None]
 Ended = Callable[[Outcome], None]
 _MOST_AT_ONCE = 4  # also on two cores: importing a framework is mostly reading files
+_AWAKE = 0.5  # seconds after which waiting is looked up from: on Windows an interrupt is not seen before
 _UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not write .pyc files
 
 
@@ -47,7 +48,10 @@ class Examination:
                     active[name] = Running(self.order(name), text_of("supervisor.py"))
                     started(name)
                     threading.Thread(target=_run, args=(name, active[name], done), daemon=True).start()
-                name, data = done.get()
+                try:
+                    name, data = done.get(timeout=_AWAKE)
+                except queue.Empty:
+                    continue
                 del active[name]
                 self._found[name] = outcome(data)
                 ended(self._found[name])

@@ -16,6 +16,8 @@ from ..settling import CREDIBLE, conditions, rivals
 from ..tables import sources
 from ..whereabouts import Machine
 
+_WORTH_MUCH = 0.01  # hypotheses less probable than this are not worth importing a framework
+_LITTLE, _ANY = 3, 9  # costs, of rules/probes.yaml
 Outcomes = set[bool | None]
 
 
@@ -33,7 +35,7 @@ class Planner:
         """The probes to run next, each with the causes it may settle; empty when all is settled or nothing can be.
 
         First whether these readings would be of the machine that the log is from; then the leading hypotheses, then the
-        others; never one that is less probable than a confirmed one.
+        others, for the least probable only what costs little; never one that is less probable than a confirmed one.
         """
         if not machine.counts:
             return {}
@@ -43,13 +45,17 @@ class Planner:
         ours = rivals(hypotheses, self.knowledge)
         confirmed = next((i for i, h in enumerate(ours) if h.status == "confirmed"), len(ours))
         above = ours[:confirmed]
-        for group in ([h for h in above if h.probability >= CREDIBLE or h is above[0]], above):
+        leading = [h for h in above if h.probability >= CREDIBLE or h is above[0]]
+        others = [h for h in above if h.probability >= _WORTH_MUCH]
+        for group, most in ((leading, _ANY), (others, _ANY), (above, _LITTLE)):
             wanted: dict[str, list[str]] = {}
             for hypothesis in group:
                 confirm, refute = conditions(hypothesis, ours[0], self.knowledge)
                 shown = hypothesis.prior >= WORTH_ASKING and hypothesis.status != "refuted"
                 items = [*confirm, *refute] if shown else confirm
                 for probe in self.asked(items, machine.scope, ran):
+                    if self._cost(probe) > most:
+                        continue
                     wanted.setdefault(probe, []).append(hypothesis.cause)
             cheapest = self.cheapest(wanted)
             if cheapest:

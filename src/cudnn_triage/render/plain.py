@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from ..report import Diagnosis, EvidenceItem, Report
+from ..report import Diagnosis, EvidenceItem, MachineInfo, Report
 
 SAFETY = {
     "inspect": "only looks",
@@ -66,6 +66,11 @@ def ruled_out(report: Report) -> tuple[Diagnosis, ...]:
 def refutations(diagnosis: Diagnosis) -> tuple[EvidenceItem, ...]:
     """The readings that refute a diagnosis."""
     return tuple(e for e in diagnosis.evidence if e.kind == "probe" and not e.supports)
+
+
+def counted(machine: MachineInfo) -> str:
+    """What becomes of readings that contradict the log."""
+    return "its readings count all the same" if machine.readings == "assumed" else "so its readings decide nothing"
 
 
 def looked_at(report: Report) -> str:

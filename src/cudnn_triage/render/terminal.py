@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
 from .plain import (
+    counted,
     headline,
     looked_at,
     percent,
@@ -198,9 +199,8 @@ class _Page:
         machine = report.machine
         if not machine.differences:
             return
-        counted = "they count nevertheless" if machine.readings == "assumed" else "so they decide nothing here"
-        heading = f"The log does not seem to be from {machine.name}; {counted}:"
-        yield from self.wrapped(Text(self.shown(heading.replace("they", "its readings", 1)), "bold yellow"))
+        heading = f"The log does not seem to be from {machine.name}; {counted(machine)}:"
+        yield from self.wrapped(Text(self.shown(heading), "bold yellow"))
         for difference in machine.differences:
             yield from self.wrapped(f"{difference.why} ({difference.text})", "  - ")
         if machine.readings == "ignored":

@@ -52,12 +52,16 @@ def text(value: "Any") -> "str | None":
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
+_statuses: "dict[int, str]" = {}
+
+
 def status_name(nvml: "Any", status: int) -> str:
     """NVML_ERROR_... of a status number."""
-    for name in dir(nvml):
-        if (name.startswith("NVML_ERROR_") or name == "NVML_SUCCESS") and getattr(nvml, name) == status:
-            return name
-    return f"NVML_ERROR_{status}"
+    if not _statuses:
+        for name in dir(nvml):
+            if name.startswith("NVML_ERROR_") or name == "NVML_SUCCESS":
+                _statuses[getattr(nvml, name)] = name
+    return _statuses.get(status, f"NVML_ERROR_{status}")
 
 
 def switched(value: "Any") -> "str | None":
