@@ -216,6 +216,17 @@ def test_parts_that_cudnn_opens_by_name_are_shadowed(root: Path, site: Path, tmp
     assert (said.one("library.shadowing"), said.all("library.shadowed")) == ("yes", ["libcudnn_graph.so.9"])
 
 
+@pytest.mark.parametrize(("how", "answer"), [("truncated", "yes"), ("machine", "no")])
+def test_broken_file_in_front(how: str, answer: str, root: Path, site: Path, tmp_path: Path) -> None:
+    """The loader stops at a damaged file, and passes over one for another processor."""
+    cudnn(site)
+    front = library(tmp_path / "front/libcudnn_cnn.so.9", machine="i386" if how == "machine" else MACHINE, size=9000)
+    if how == "truncated":
+        front.write_bytes(front.read_bytes()[:200])
+    said = look(root, site, LD_LIBRARY_PATH=str(front.parent))
+    assert (said.one("library.shadowing"), said.one("library.broken.how")) == (answer, how)
+
+
 def test_preloaded_library_shadows(root: Path, site: Path, tmp_path: Path) -> None:
     mine = library(site / "nvidia/nccl/lib/libnccl.so.2", soname="libnccl.so.2")
     torch(site, ("libnccl.so.2",), rpath=f"{ORIGIN}/../../nvidia/nccl/lib", runpath="")
