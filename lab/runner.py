@@ -133,16 +133,15 @@ def _mended(fault: Fault, world: World, verdict: Verdict, log: str) -> None:
     elif fault.afterwards == "other" and verdict.afterwards == fault.cause:
         verdict.wrong.append("mended, and the program fails for the same cause")
     assert fault.cause
-    asked = verdict.first if verdict.named else fault.cause  # as a user would: what the tool named
     (world.folder / "fault.log").write_text(log, encoding="utf-8")
-    done = tool(world, "verify", "--python", str(world.python), asked, str(world.folder / "fault.log"))
+    done = tool(world, "verify", "--python", str(world.python), fault.cause, str(world.folder / "fault.log"))
     verdict.verify = {_GONE: "gone", _STILL: "still there"}.get(
         done.code if done.code is not None else -1, "cannot tell"
     )
-    if fault.settled and verdict.verify != "gone":
+    if fault.in_program:
+        verdict.verify += " (the program was changed)"
+    elif verdict.verify == "still there" or (fault.settled and verdict.verify != "gone"):
         verdict.wrong.append(f"mended, and verify says: {verdict.verify}")
-    if not fault.settled and verdict.verify == "still there":
-        verdict.wrong.append("mended, and verify says that it is still there")
 
 
 def triage(world: World, log: str, *options: str) -> dict[str, Any]:
@@ -186,7 +185,8 @@ def line(v: Verdict, width: int = 0) -> str:
     """One verdict in a line."""
     if v.skipped:
         return f"{v.fault:{width}}  skipped: {v.skipped}"
-    columns = f"{v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {v.verify or '-':12}"
+    verify = v.verify.partition(" (")[0] or "-"
+    columns = f"{v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {verify:12}"
     return f"{v.fault:{width}}  {columns} {v.seconds:5.0f}  " + (
         "yes" if v.as_expected else "NO: " + "; ".join(v.wrong)
     )

@@ -19,5 +19,6 @@ FAULT = Fault(
     mend=mend,
     mended="32-bit floats",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )
