@@ -45,11 +45,29 @@ if TYPE_CHECKING:
 
 def mapped() -> "list[str]":
     """The files of shared libraries that this process has mapped, in order."""
+    if OS == "windows":
+        return attempt(windows_modules) or []
     maps = read("/proc/self/maps", 1 << 24)
     if maps is not None:
         found = re.findall(r"(/.*?)(?: \(deleted\))?$", maps, re.MULTILINE)
         return [path for path in unique(found) if stem_of(os.path.basename(path))]
     return attempt(iterated) or []
+
+
+def windows_modules() -> "list[str]":
+    """The same by K32EnumProcessModules."""
+    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    handles = (ctypes.c_void_p * 4096)()
+    size = ctypes.c_ulong(0)
+    process = ctypes.c_void_p(kernel.GetCurrentProcess())
+    kernel.K32EnumProcessModules(process, handles, ctypes.c_ulong(ctypes.sizeof(handles)), ctypes.byref(size))
+    out = []
+    for handle in handles[: min(len(handles), size.value // ctypes.sizeof(ctypes.c_void_p))]:
+        name = ctypes.create_unicode_buffer(1024)
+        if kernel.GetModuleFileNameW(ctypes.c_void_p(handle), name, 1024):
+            out.append(name.value)
+    return [path for path in unique(out) if stem_of(os.path.basename(path))]
 
 
 class _Object(ctypes.Structure):
