@@ -471,3 +471,30 @@ def test_real_libraries_are_sound(site: Path, root: Path) -> None:
     said = look(root, site)
     assert said.one("library.sound") == "yes"
     assert said.records("library")[0]["soname"] == "libcudnn.so.9"
+
+
+WINDOWS = """
+class Kernel:
+    class GetCurrentProcess:
+        def __call__(self): return -1
+    GetCurrentProcess = GetCurrentProcess()
+    def K32EnumProcessModules(self, process, handles, room, size):
+        handles[0], handles[1] = 11, 12
+        size._obj.value = 2 * ctypes.sizeof(ctypes.c_void_p)
+        return 1
+    def GetModuleFileNameW(self, handle, name, room):
+        name.value = {11: "C:/Windows/System32/nvcuda.dll", 12: "C:/env/torch/lib/cudnn64_9.dll"}[handle.value]
+        return 1
+ctypes.WinDLL = lambda name: Kernel()
+"""
+
+
+def test_windows_modules(site: Path) -> None:
+    said = examine(
+        "loader",
+        system="windows",
+        environ={"PYTHONPATH": str(site)},
+        flags=["-S"],
+        before=WINDOWS + "def examine_driver():\n    tell_mapped('test')\n",
+    )
+    assert {Path(name).name for name in said.all("loader.loaded")} == {"nvcuda.dll", "cudnn64_9.dll"}
