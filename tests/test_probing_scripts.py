@@ -65,6 +65,28 @@ def test_scripts_are_written_for_python_3_8() -> None:
             ast.parse(entry.read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
+@pytest.mark.parametrize("probe", PROBES)
+def test_no_name_is_defined_twice_in_a_program(probe: str) -> None:
+    """Head, parts and script share one name space; a second definition would change the first one's callers."""
+    names = [
+        target
+        for node in ast.parse(bundle.program(probe, machines.knowledge())).body
+        for target in (
+            [node.name]
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            else [
+                t.id
+                for t in ([node.target] if isinstance(node, ast.AnnAssign) else node.targets)
+                if isinstance(t, ast.Name)
+            ]
+            if isinstance(node, (ast.Assign, ast.AnnAssign))
+            else []
+        )
+    ]
+    given = {"SETTINGS", "READS", "CODES", "GPU_MEMORY", "TYPE_CHECKING"}  # replaced or repeated on purpose
+    assert sorted(name for name in set(names) - given if names.count(name) > 1) == []
+
+
 @pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parents[1].name)
 def test_runs_on_every_python_at_hand(python: str) -> None:
     for probe in PROBES:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .prelude import SETTINGS, attempt, fact, facts, record, run, stage
-    from .trials import capability, cudnn_dotted, failed, heard, imported, overhear, tell_fault, trial
+    from .trials import capability, cudnn_dotted, failed, heard, imported, tell_fault, trial, watched
 
 
 def numbers(version: str) -> "tuple[int, ...]":
@@ -145,7 +145,6 @@ def main() -> None:
     os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"] = "platform"
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     examine_packages()
-    overhear()
     jax = imported("jax")
     if jax is None:
         return
@@ -166,4 +165,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(lambda: watched(main))
