@@ -249,6 +249,9 @@ class World:
             _end(process)
             out, _ = process.communicate()
             code = None
+        except BaseException:  # the laboratory itself is being stopped: nothing of the world may stay behind
+            _end(process)
+            raise
         return Outcome(code, out.decode("utf-8", "replace"))
 
     def close(self) -> None:
