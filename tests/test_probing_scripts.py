@@ -685,10 +685,16 @@ def test_cuda_home_that_points_nowhere(tmp_path: Path) -> None:
 
 
 @LINUX
-def test_cudnn_headers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "environ"), [("/usr/include", {}), ("/opt/cudnn/include", {"CPATH": "/opt/cudnn/include"})]
+)
+def test_cudnn_headers(folder: str, environ: dict[str, str], tmp_path: Path) -> None:
     text = "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 5\n#define CUDNN_PATCHLEVEL 1\n"
-    said = examine("toolchain", files(tmp_path, {"/usr/include/cudnn_version.h": text}), environ={"PATH": "/nowhere"})
+    root = files(tmp_path, {f"{folder}/cudnn_version.h": text, f"{folder}/cudnn.h": "#include <cudnn_version.h>\n"})
+    said = examine("toolchain", root, environ={"PATH": "/nowhere", **environ})
     assert (said.one("toolkit.cudnn.h"), said.one("cudnn.headers")) == ("yes", "9.5.1")
+    elsewhere = examine("toolchain", root, environ={"PATH": "/nowhere", "CPATH": "/opt/other"})
+    assert elsewhere.one("toolkit.cudnn.h") == ("yes" if folder == "/usr/include" else "no")
 
 
 @LINUX

@@ -181,6 +181,15 @@ def test_loader_cache_and_links(root: Path, site: Path) -> None:
     assert (said.one("cudnn.plain"), said.one("cudnn.first")) == ("yes", "/opt/cudnn/libcudnn.so.8")
 
 
+def test_conda_environment(root: Path, site: Path, tmp_path: Path) -> None:
+    prefix = files(tmp_path / "conda", {"conda-meta/history": ""})
+    real = library(prefix / "lib/libcudnn.so.8.9.2", soname="libcudnn.so.8")
+    (real.parent / "libcudnn.so.8").symlink_to(real.name)
+    said = look(root, site, CONDA_PREFIX=str(prefix))
+    assert said.one("cudnn.installed") == "8.9.2"
+    assert {record["place"] for record in said.records("library")} == {"conda"}
+
+
 def test_library_path_in_front_of_the_wheel(root: Path, site: Path, tmp_path: Path) -> None:
     cudnn(site)
     torch(site, ("libcudnn.so.9",))
