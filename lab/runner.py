@@ -18,6 +18,7 @@ from .world import Outcome, World
 
 _TOOL = f"import sys; sys.path.insert(0, {SOURCE!r}); from cudnn_triage.cli import main; sys.exit(main())"
 _GONE, _STILL = 0, 10  # exit codes of cudnn-triage verify
+_DRIVERLESS = "driver-not-loaded"  # all that the doctor may find on a laboratory machine in which nothing is broken
 _SECONDS = 180.0  # for one run of the tool with its probes
 
 
@@ -37,6 +38,7 @@ class Verdict:
     confirmed: list[str] = field(default_factory=list)
     refuted: list[str] = field(default_factory=list)
     probes: list[str] = field(default_factory=list)
+    doctor: list[str] = field(default_factory=list)  # controls only: what 'cudnn-triage probe' finds with no log
     mended: str = ""
     afterwards: str = ""  # what the program did after mending: runs, or the first cause it then fails for
     verify: str = ""
@@ -92,6 +94,9 @@ def _try(fault: Fault, world: World, verdict: Verdict) -> str:
     for status, listed in (("confirmed", verdict.confirmed), ("refuted", verdict.refuted)):
         listed += [item["cause"] for item in report["diagnoses"] if item["status"] == status]
     verdict.probes = [f"{probe['name']} {probe['status']}" for probe in report["probes"]]
+    if fault.cause is None and not fault.endless:
+        examined = json.loads(tool(world, "probe", "--python", str(world.python), "--format", "json").text)
+        verdict.doctor = [item["cause"] for item in examined["diagnoses"]]
     _judge(fault, verdict)
     if fault.cause and fault.mend:
         try:
@@ -107,6 +112,8 @@ def _judge(fault: Fault, verdict: Verdict) -> None:
         verdict.named = verdict.first in ("", "nothing", "not-gpu-related")
         if not verdict.named:
             verdict.wrong.append(f"nothing is broken, and {verdict.first} was named")
+        if {*verdict.doctor} - {_DRIVERLESS}:
+            verdict.wrong.append(f"nothing is broken, and the doctor found {', '.join(verdict.doctor)}")
         return
     verdict.named = verdict.first in (fault.cause, *fault.acceptable)
     if not verdict.named:
