@@ -64,8 +64,8 @@ def double_backward():
 
 
 def layout():
-    """cuDNN's convolution is called with a layout and type that it does not support."""
-    kind = torch.float32 if RIGHT else torch.int8
+    """cuDNN's convolution is called with a type that cuDNN has not."""
+    kind = torch.float32 if RIGHT else torch.bool
     images = torch.ones(1, 3, 8, 8, device=DEVICE).to(kind)
     weight = torch.ones(4, 3, 3, 3, device=DEVICE).to(kind)
     print(torch.cudnn_convolution(images, weight, [0, 0], [1, 1], [1, 1], 1, False, False, False).shape)
