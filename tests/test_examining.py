@@ -29,7 +29,7 @@ facts:
 """
 PROBES = """
 probes:
-  - {id: card, title: the card, cost: '1', seconds: '60', examines: interpreter, reads: [card.present, card.size, python.site, host.key]}
+  - {id: card, title: the card, cost: '1', seconds: '60', examines: interpreter, reads: [card.present, card.size, card.wanted, python.site, host.key]}
   - {id: deep, title: the depths, cost: '5', seconds: '60', examines: machine, reads: [card.size]}
 elsewhere:
   - {when: not log.python.site == python.site, why: another environment}
@@ -105,6 +105,18 @@ def test_the_json_report_fits_its_schema_and_says_what_was_looked_at(
     assert [(p["name"], p["status"], p["why"]) for p in data["probes"]] == [("card", "ok", "is it no-card?")]
     assert {"name": "card.present", "value": "no", "origin": "local", "line": 0} in data["facts"]
     assert data["machine"]["readings"] == "used"
+
+
+def test_what_frameworks_print_while_they_are_examined_is_read_like_a_log(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.cause("too-big", "confirm: [{when: card.size < card.wanted, why: it does not fit}]", family="memory")
+    message = "OSError: the program wants 2 GiB of the card"
+    say(monkeypatch, card=f"fact('card.size', 1 << 30)\nsay(message={message!r}, of='import')\nsay(end='ok')")
+    call(base, tmp_path, "--probe", "--format", "json", log="RuntimeError: the program wants 1 GiB of the card")
+    data = json.loads(capsys.readouterr().out)
+    assert data["diagnoses"][0]["status"] == "confirmed"
+    assert data["diagnoses"][0]["evidence"][0]["text"] == "card.size = 1073741824, card.wanted = 2147483648"
 
 
 @pytest.mark.parametrize("form", ["markdown", "github"])

@@ -39,9 +39,15 @@ class Planner:
         """
         if not machine.counts:
             return {}
-        where = self.cheapest(self._whereabouts(machine.scope, ran))
-        if where:
-            return {probe: [] for probe in where}
+        wanted = self._wanted(hypotheses, machine.scope, ran)
+        if wanted or any(h.status != "suspected" for h in hypotheses):
+            where = self.cheapest(self._whereabouts(machine.scope, ran))
+            if where:
+                return {probe: [] for probe in where}
+        return wanted
+
+    def _wanted(self, hypotheses: Sequence[Hypothesis], scope: Readings, ran: Collection[str]) -> dict[str, list[str]]:
+        """The cheapest probes that can settle something about the likeliest group of hypotheses with open questions."""
         ours = rivals(hypotheses, self.knowledge)
         confirmed = next((i for i, h in enumerate(ours) if h.status == "confirmed"), len(ours))
         above = ours[:confirmed]
@@ -52,11 +58,9 @@ class Planner:
             for hypothesis in group:
                 confirm, refute = conditions(hypothesis, ours[0], self.knowledge)
                 shown = hypothesis.prior >= WORTH_ASKING and hypothesis.status != "refuted"
-                items = [*confirm, *refute] if shown else confirm
-                for probe in self.asked(items, machine.scope, ran):
-                    if self._cost(probe) > most:
-                        continue
-                    wanted.setdefault(probe, []).append(hypothesis.cause)
+                for probe in self.asked([*confirm, *refute] if shown else confirm, scope, ran):
+                    if self._cost(probe) <= most:
+                        wanted.setdefault(probe, []).append(hypothesis.cause)
             cheapest = self.cheapest(wanted)
             if cheapest:
                 return {probe: wanted[probe] for probe in cheapest}

@@ -140,7 +140,8 @@ class _Page:
             if rest := len(report.benign) - len(shown):
                 yield Text(f"  and {rest} more (--verbose shows all)")
         if report.probes:
-            yield Text()
+            if report.benign:
+                yield Text()
             yield from self._looked_at(report)
 
     def _diagnosed(self, report: Report, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
@@ -161,6 +162,9 @@ class _Page:
             title = (f": {self.shown(fix.title)}", "bold green")
             yield from self.wrapped(Text.assemble((f"Fix{which}", "bold green"), safety, title))
             yield from self._fix(fix)
+        if best.status == "confirmed":
+            yield from self.wrapped(f"cudnn-triage verify {best.cause}", "Afterwards, to see whether it is gone: ")
+            yield Text()
         if best.dead_ends:
             yield Text("What does not help", style="bold")
             for dead in best.dead_ends:
