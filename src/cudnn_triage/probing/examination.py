@@ -14,13 +14,12 @@ from ..knowledge.base import Knowledge
 from .bundle import program, text_of
 from .interpreters import Interpreter
 from .readings import Outcome, facts, outcome
-from .runner import Order, Running
+from .runner import UNTOUCHED, Order, Running
 
 Started = Callable[[str], None]
 Ended = Callable[[Outcome], None]
 _MOST_AT_ONCE = 4  # also on two cores: importing a framework is mostly reading files
 _AWAKE = 0.5  # seconds after which waiting is looked up from: on Windows an interrupt is not seen before
-_UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not write .pyc files
 
 
 class Examination:
@@ -85,7 +84,7 @@ class Examination:
             probe,
             program(probe, self._knowledge),
             sys.executable if own else self._interpreter.path,
-            {**self._interpreter.environ, **_UNTOUCHED},
+            {**self._interpreter.environ, **UNTOUCHED},
             list(self._interpreter.without),
             entry["seconds"],
             entry["memory"],
