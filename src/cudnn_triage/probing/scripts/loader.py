@@ -252,6 +252,7 @@ def ask_cudnn(main: str) -> None:
         fact("cudnn.cudart", cuda_version(library.cudnnGetCudartVersion()))
     major = str(number // 10000 if number >= 90000 else number // 1000)
     loader = Loader()
+    failed = False
     for stem in parts_of(major):
         part = os.path.basename(main).replace("cudnn", stem, 1)
         if OS == "linux":
@@ -265,17 +266,22 @@ def ask_cudnn(main: str) -> None:
             ctypes.CDLL(path)
             fact("cudnn.part.loaded", part)
         except OSError as error:
+            failed = True
             fact("cudnn.part.failed", part)
             fact("loader.failed", part)
             message(error, part)
+    fact("cudnn.parts.load", not failed)
+    agree = True
     library.cudnnGetErrorString.restype = ctypes.c_char_p
     for check in SETTINGS["cudnn_checks"]:
         if hasattr(library, check):
             step(check)
             status = library[check]()
             if status:
+                agree = False
                 fact("cudnn.part.check", library.cudnnGetErrorString(status).decode())
                 record("cudnn check", function=check, status=library.cudnnGetErrorString(status).decode())
+    fact("cudnn.parts.agree", agree)
     step("cudnnCreate")
     handle = ctypes.c_void_p()
     status = library.cudnnCreate(ctypes.byref(handle))
