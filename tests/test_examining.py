@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -198,6 +199,43 @@ def test_readings_travel_in_a_file(
     assert call(base, tmp_path, "--facts", str(saved)) == 0
     assert "confirmed on the machine of node7.json" in capsys.readouterr().out.splitlines()[1]
     assert call(base, tmp_path, "probe", "--facts", str(saved), "--exit-code", log=None) == 10
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "github", "json"])
+def test_nothing_in_a_file_of_readings_styles_the_terminal_or_breaks_out_of_markdown(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    evil = "\x1b[31m```\n::error::x @all <b>"
+    deep: object = evil
+    for _ in range(200):
+        deep = [deep]
+    lines = [
+        {"fact": "card.present", "value": "no"},
+        {"fact": "host.key", "value": evil},
+        {"fact": [evil], "value": {}},
+        {"record": evil, "value": {evil: [evil, None, 1.5, {evil: evil}]}},
+        {"record": "deep", "value": deep},
+        {"message": evil, "absent": evil},
+    ]
+    runs = [
+        {"probe": "card", "status": "ok", "reason": evil, "seconds": 1, "lines": lines},
+        {"probe": evil, "status": "crashed", "crashed": evil, "stage": evil, "lines": []},
+    ]
+    saved = tmp_path / "x ```@all.json"
+    data = {"format": "cudnn-triage readings", "version": 1, "interpreter": evil, "probes": runs}
+    saved.write_text(json.dumps(data), encoding="utf-8")
+    for args, log in ((["--format", form], LOG), (["probe", "--format", form, "--verbose"], None)):
+        assert call(base, tmp_path, *args, "--facts", str(saved), log=log) == 0
+        out, err = capsys.readouterr()
+        assert "\x1b" not in out + err
+        assert "\n::error::" not in out
+        if form == "markdown":
+            outside = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", out)
+            assert "@all" not in outside
+            assert "<b>" not in outside
+    assert call(base, tmp_path, "verify", "no-card", "--facts", str(saved), log=None) == 10
+    assert "\x1b" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

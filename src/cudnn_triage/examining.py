@@ -39,6 +39,7 @@ from .probing.plan import Planner
 from .probing.readings import Outcome, ReadingsError
 from .redact import masked, redacted
 from .render.inventory import inventory
+from .render.plain import visible_lines
 from .render.progress import Progress
 from .report import Look, ProbeItem, Report
 from .settling import CREDIBLE
@@ -256,7 +257,7 @@ def _verify(args: Sequence[str]) -> int:
         machine.save(options.save_facts)
     as_json = options.format == "json"
     text = json.dumps(check.to_dict(machine.look), ensure_ascii=False) if as_json else check.text(known, machine.name)
-    emit((text if options.no_redact else masked(text)) + "\n")
+    emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
 

@@ -209,7 +209,7 @@ def outcome(
     for row in complete.splitlines():
         try:
             line = json.loads(row)
-        except ValueError:
+        except (ValueError, RecursionError):
             garbled += 1
             continue
         if isinstance(line, dict):

@@ -59,7 +59,9 @@ def _parts(report: Report) -> Iterator[str]:
         yield "\n</details>\n"
     if report.probes:
         yield f"<details><summary>Looked at {report.machine.name} ({len(report.probes)} probes)</summary>\n"
-        yield fenced(f"{p.name}: {p.status}, {p.seconds:.1f} s {p.reason} {p.why}".rstrip() for p in report.probes)
+        yield fenced(
+            visible(f"{p.name}: {p.status}, {p.seconds:.1f} s {p.reason} {p.why}").rstrip() for p in report.probes
+        )
         yield "</details>"
 
 

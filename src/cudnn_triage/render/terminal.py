@@ -217,7 +217,7 @@ class _Page:
         for probe in report.probes:
             ended = probe.status + (f": {probe.reason}" if probe.reason else "")
             why = f"  [{probe.why}]" if probe.why else ""
-            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {probe.name:12} ")
+            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {self.shown(visible(probe.name)):12} ")
         if self.verbose:
             for fact in report.facts:
                 if fact.origin == "local":
