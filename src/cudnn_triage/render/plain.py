@@ -77,7 +77,7 @@ def looked_at(report: Report) -> str:
     """What was looked at, in one line; empty where no machine was."""
     if report.machine.readings == "none":
         return ""
-    with_what = f" with {report.machine.interpreter}" if report.machine.interpreter else ""
+    with_what = f" with {visible(report.machine.interpreter)}" if report.machine.interpreter else ""
     return f"Looked at {report.machine.name}{with_what}"
 
 

@@ -206,7 +206,7 @@ class _Page:
         heading = f"The log does not seem to be from {machine.name}; {counted(machine)}:"
         yield from self.wrapped(Text(self.shown(heading), "bold yellow"))
         for difference in machine.differences:
-            yield from self.wrapped(f"{difference.why} ({difference.text})", "  - ")
+            yield from self.wrapped(visible(f"{difference.why} ({difference.text})"), "  - ")
         if machine.readings == "ignored":
             yield from self.wrapped("--assume-local lets them count", "  ")
         yield Text()
@@ -217,11 +217,13 @@ class _Page:
         for probe in report.probes:
             ended = probe.status + (f": {probe.reason}" if probe.reason else "")
             why = f"  [{probe.why}]" if probe.why else ""
-            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {self.shown(visible(probe.name)):12} ")
+            yield from self.wrapped(
+                visible(f"{ended}, {probe.seconds:.1f} s{why}"), f"  {self.shown(visible(probe.name)):12} "
+            )
         if self.verbose:
             for fact in report.facts:
                 if fact.origin == "local":
-                    yield from self.wrapped(f"{fact.name} = {fact.value}", "    ")
+                    yield from self.wrapped(visible(f"{fact.name} = {fact.value}"), "    ")
         yield Text()
 
     def _evidence(self, report: Report, best: Diagnosis) -> Iterator[Text]:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from .prelude import SETTINGS, absent, attempt, clip, fact, facts, first_line, message, stage, tell, unique
 
-_CODE = re.compile(r"\b(?:CUDNN_STATUS|CUDA_ERROR|CUBLAS_STATUS|CUSOLVER_STATUS|CUFFT)_[A-Z0-9_]+\b")
+_CODE = re.compile(
+    r"\b(?:(?:CUDNN_STATUS|CUDA_ERROR|CUBLAS_STATUS|CUSOLVER_STATUS|CUFFT)_[A-Z0-9_]+|cudaError[A-Z]\w+)\b"
+)
 _MOST_HEARD = 60000  # characters of a framework's own log that are handed on
 _overheard = {"file": -1, "real": -1}
 _handed_on = mmap.mmap(-1, 8)  # how much of it was handed on; shared with the child
