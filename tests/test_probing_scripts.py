@@ -355,6 +355,9 @@ def test_nodes_fine_denied_and_missing() -> None:
         node["nvidia-uvm"].unlink()
         missing = examine("driver", root, before=PLAIN_USER, python=public_python())
         assert (missing.one("driver.nodes"), missing.all("driver.node.missing")) == ("missing", ["/dev/nvidia-uvm"])
+        program(root, "nvidia-modprobe", "")
+        later = examine("driver", root, before=PLAIN_USER, python=public_python())
+        assert (later.one("driver.nodes"), later.all("driver.node.missing")) == ("on-demand", ["/dev/nvidia-uvm"])
 
 
 @LINUX

@@ -252,7 +252,7 @@ class Layer(Tensor):
             if "crash" in broken:
                 os.write(2, b"terminate called after throwing an instance of 'c10::Error'\\n")
                 os.kill(os.getpid(), 11)
-            raise RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED" if backends.cudnn.on else "CUDA error: " + self.name)
+            raise RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED" if backends.cudnn.on else "CUDA error: no kernel image; search for `cudaErrorNoKernelImageForDevice' in the documentation")
         return self
     def __call__(self, *a): return (Tensor(), None) if self.name == "rnn" else Tensor()
     weight_ih_l0 = Tensor()
@@ -369,6 +369,7 @@ def test_cuda_at_fault(tmp_path: Path) -> None:
         "failed",
         "cuda",
     )
+    assert "cudaErrorNoKernelImageForDevice" in said.all("torch.error.code")
 
 
 def test_crash_in_cudnn_comes_after_the_plain_trial(tmp_path: Path) -> None:
