@@ -49,6 +49,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "code": False,
     }
     empty: dict[str, Any] = {"causes": {}, "facts": {}, "weights": {}, "tables": [], "numbers": {}, "texts": {}}
+    empty |= {"probes": {}, "settings": {}, "elsewhere": [], "no_gpu": None, "cure_first": []}
     return Knowledge({"digest": "", "rules": [rule], "field_words": [], "error_words": [], **empty})
 
 
