@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         OS,
         SETTINGS,
         attempt,
+        cuda_dotted,
+        cudnn_dotted,
         fact,
         folders,
         message,
@@ -127,17 +129,6 @@ def code_name(library: str, number: int) -> str:
     return CODES.get(library, {}).get(str(number), str(number))
 
 
-def cuda_version(number: int) -> "str | None":
-    """12040 is 12.4."""
-    return f"{number // 1000}.{number // 10 % 100}" if number >= 1000 else None
-
-
-def cudnn_version(number: int) -> "str | None":
-    """8902 is 8.9.2, 91002 is 9.10.2."""
-    major, rest = divmod(number, 10000) if number >= 90000 else divmod(number, 1000)
-    return f"{major}.{rest // 100}.{rest % 100}" if number >= 1000 else None
-
-
 def integer(call: "Any", *arguments: "Any") -> "int | None":
     """What a CUDA function writes through its first argument; None where it reports an error."""
     value = ctypes.c_int(0)
@@ -171,7 +162,7 @@ def examine_driver() -> None:
     status = library.cuInit(0)
     fact("driver.init", code_name("cuda", status))
     version = integer(library.cuDriverGetVersion)
-    fact("cuda.driver", cuda_version(version) if version else None)
+    fact("cuda.driver", cuda_dotted(version))
     if CODES.get("cuda", {}).get(str(status), "").endswith("STUB_LIBRARY"):
         fact("driver.libcuda", "stub")
     if status:
@@ -245,11 +236,11 @@ def ask_cudnn(main: str) -> None:
     step("cudnnGetVersion")
     library.cudnnGetVersion.restype = ctypes.c_size_t
     number = library.cudnnGetVersion()
-    fact("cudnn.loaded", cudnn_version(number))
+    fact("cudnn.loaded", cudnn_dotted(number))
     if hasattr(library, "cudnnGetCudartVersion"):
         step("cudnnGetCudartVersion")
         library.cudnnGetCudartVersion.restype = ctypes.c_size_t
-        fact("cudnn.cudart", cuda_version(library.cudnnGetCudartVersion()))
+        fact("cudnn.cudart", cuda_dotted(library.cudnnGetCudartVersion()))
     major = str(number // 10000 if number >= 90000 else number // 1000)
     loader = Loader()
     failed = False

@@ -12,7 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .prelude import OS, SETTINGS, absent, attempt, fact, facts, message, number, read, record, run, stage
+    from .prelude import (
+        OS,
+        SETTINGS,
+        absent,
+        attempt,
+        cuda_dotted,
+        fact,
+        facts,
+        message,
+        number,
+        read,
+        record,
+        run,
+        stage,
+    )
 
 _MOST_PAIRS = 16  # GPUs whose peer access is looked at, each with each
 
@@ -352,8 +366,7 @@ def main() -> None:
     fact("nvml.status", "NVML_SUCCESS")
     fact("nvml.library", True)
     fact("driver.version", text(attempt(nvml.nvmlSystemGetDriverVersion)))
-    cuda = attempt(nvml.nvmlSystemGetCudaDriverVersion)
-    fact("cuda.driver", f"{cuda // 1000}.{cuda // 10 % 100}" if cuda else None)
+    fact("cuda.driver", cuda_dotted(attempt(nvml.nvmlSystemGetCudaDriverVersion)))
     record("nvml", version=text(attempt(nvml.nvmlSystemGetNVMLVersion)))
     count = attempt(nvml.nvmlDeviceGetCount)
     fact("gpu.installed", count)

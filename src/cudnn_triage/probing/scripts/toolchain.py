@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         SETTINGS,
         at,
         attempt,
+        cuda_dotted,
         each,
         exists,
         fact,
@@ -90,7 +91,7 @@ def examine_headers(home: "str | None", root: "str | None") -> None:
     cuda = header_version(places, ["cuda.h"], ["CUDA_VERSION"])
     cudnn = header_version(places, ["cudnn_version.h", "cudnn.h"], ["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"])
     fact("toolkit.cuda.h", any(exists(os.path.join(folder, "cuda.h")) for folder in places))
-    fact("cuda.headers", f"{cuda[0] // 1000}.{cuda[0] // 10 % 100}" if cuda else None)
+    fact("cuda.headers", cuda_dotted(cuda[0]) if cuda else None)
     fact("toolkit.cudnn.h", any(exists(os.path.join(folder, "cudnn.h")) for folder in places))
     fact("cudnn.headers", ".".join(map(str, cudnn)) if cudnn else None)
     include = sysconfig.get_paths().get("include", "")

@@ -6,8 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .prelude import GPU_MEMORY, attempt, fact, message, record, run, stage
-    from .trials import cudnn_dotted, failed, heard, imported, tell_archs, tell_fault, trial, watched
+    from .prelude import GPU_MEMORY, attempt, cudnn_dotted, fact, message, record, run, stage
+    from .trials import failed, heard, imported, tell_archs, tell_fault, trial, watched
 
 
 def examine_build(torch: "Any") -> "list[str]":

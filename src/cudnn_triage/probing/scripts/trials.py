@@ -164,14 +164,6 @@ def tell_archs(framework: str, archs: "list[str]", gpus: "list[tuple[int, int]]"
         fact(framework + ".serves", serves(archs, gpu))
 
 
-def cudnn_dotted(version: "int | None") -> "str | None":
-    """8902 is 8.9.2, 91002 is 9.10.2."""
-    if not version or version < 1000:
-        return None
-    major, rest = divmod(version, 10000) if version >= 90000 else divmod(version, 1000)
-    return f"{major}.{rest // 100}.{rest % 100}"
-
-
 def tell_fault(framework: str, plain: "list[bool | None]", cudnn: "list[bool | None]") -> None:
     """Which layer fails: cuda (already without cuDNN), cudnn (only with it) or none; nothing where that cannot be told."""
     if False in plain:
