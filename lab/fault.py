@@ -32,6 +32,7 @@ class Fault:
     mended: str = ""  # what the mending does, or why nothing can be done
     afterwards: str = RUNS
     settled: bool = True  # a reading of the machine can confirm the cause; False: only the log speaks
+    in_program: bool = False  # mending changes the program and nothing of the machine, so that verify cannot see it
     silent: bool = False  # the program goes on (on the CPU, mostly) and ends with 0 although the fault is there
     endless: bool = False  # the program hangs; it is ended after ``seconds``
     needs: tuple[str, ...] = ()

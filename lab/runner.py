@@ -18,6 +18,7 @@ from .world import Outcome, World
 
 _TOOL = f"import sys; sys.path.insert(0, {SOURCE!r}); from cudnn_triage.cli import main; sys.exit(main())"
 _GONE, _STILL = 0, 10  # exit codes of cudnn-triage verify
+_DRIVERLESS = "driver-not-loaded"  # all that the doctor may find on a laboratory machine in which nothing is broken
 _SECONDS = 180.0  # for one run of the tool with its probes
 
 
@@ -37,6 +38,7 @@ class Verdict:
     confirmed: list[str] = field(default_factory=list)
     refuted: list[str] = field(default_factory=list)
     probes: list[str] = field(default_factory=list)
+    doctor: list[str] = field(default_factory=list)  # controls only: what 'cudnn-triage probe' finds with no log
     mended: str = ""
     afterwards: str = ""  # what the program did after mending: runs, or the first cause it then fails for
     verify: str = ""
@@ -92,6 +94,9 @@ def _try(fault: Fault, world: World, verdict: Verdict) -> str:
     for status, listed in (("confirmed", verdict.confirmed), ("refuted", verdict.refuted)):
         listed += [item["cause"] for item in report["diagnoses"] if item["status"] == status]
     verdict.probes = [f"{probe['name']} {probe['status']}" for probe in report["probes"]]
+    if fault.cause is None and not fault.endless:
+        examined = json.loads(tool(world, "probe", "--python", str(world.python), "--format", "json").text)
+        verdict.doctor = [item["cause"] for item in examined["diagnoses"]]
     _judge(fault, verdict)
     if fault.cause and fault.mend:
         try:
@@ -107,6 +112,8 @@ def _judge(fault: Fault, verdict: Verdict) -> None:
         verdict.named = verdict.first in ("", "nothing", "not-gpu-related")
         if not verdict.named:
             verdict.wrong.append(f"nothing is broken, and {verdict.first} was named")
+        if {*verdict.doctor} - {_DRIVERLESS}:
+            verdict.wrong.append(f"nothing is broken, and the doctor found {', '.join(verdict.doctor)}")
         return
     verdict.named = verdict.first in (fault.cause, *fault.acceptable)
     if not verdict.named:
@@ -133,16 +140,15 @@ def _mended(fault: Fault, world: World, verdict: Verdict, log: str) -> None:
     elif fault.afterwards == "other" and verdict.afterwards == fault.cause:
         verdict.wrong.append("mended, and the program fails for the same cause")
     assert fault.cause
-    asked = verdict.first if verdict.named else fault.cause  # as a user would: what the tool named
     (world.folder / "fault.log").write_text(log, encoding="utf-8")
-    done = tool(world, "verify", "--python", str(world.python), asked, str(world.folder / "fault.log"))
+    done = tool(world, "verify", "--python", str(world.python), fault.cause, str(world.folder / "fault.log"))
     verdict.verify = {_GONE: "gone", _STILL: "still there"}.get(
         done.code if done.code is not None else -1, "cannot tell"
     )
-    if fault.settled and verdict.verify != "gone":
+    if fault.in_program:
+        verdict.verify += " (the program was changed)"
+    elif verdict.verify == "still there" or (fault.settled and verdict.verify != "gone"):
         verdict.wrong.append(f"mended, and verify says: {verdict.verify}")
-    if not fault.settled and verdict.verify == "still there":
-        verdict.wrong.append("mended, and verify says that it is still there")
 
 
 def triage(world: World, log: str, *options: str) -> dict[str, Any]:
@@ -186,7 +192,8 @@ def line(v: Verdict, width: int = 0) -> str:
     """One verdict in a line."""
     if v.skipped:
         return f"{v.fault:{width}}  skipped: {v.skipped}"
-    columns = f"{v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {v.verify or '-':12}"
+    verify = v.verify.partition(" (")[0] or "-"
+    columns = f"{v.first or 'no diagnosis':26} {v.status or '-':10} {v.afterwards or '-':24} {verify:12}"
     return f"{v.fault:{width}}  {columns} {v.seconds:5.0f}  " + (
         "yes" if v.as_expected else "NO: " + "; ".join(v.wrong)
     )

@@ -12,7 +12,13 @@ from pathlib import Path
 from .environments import GIVEN, Cache, Missing
 
 PROGRAMS = Path(__file__).parent / "programs"
-_GIVEN_PARTS = ("torch", "torchgen", "functorch", "nvidia")  # what a clone of a given interpreter owns, to be broken
+_GIVEN_PARTS = (
+    "torch",
+    "torchgen",
+    "functorch",
+    "nvidia",
+    "cusparselt",
+)  # what a clone of a given interpreter owns, to be broken
 
 
 @dataclass(frozen=True)
@@ -243,6 +249,9 @@ class World:
             _end(process)
             out, _ = process.communicate()
             code = None
+        except BaseException:  # the laboratory itself is being stopped: nothing of the world may stay behind
+            _end(process)
+            raise
         return Outcome(code, out.decode("utf-8", "replace"))
 
     def close(self) -> None:
@@ -258,12 +267,16 @@ class World:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _given(self, python: Path) -> None:
-        """A virtual environment over the given interpreter that owns copies (links) of torch and nvidia's wheels."""
-        check([str(python), "-m", "venv", "--without-pip", "--system-site-packages", str(self.home)])
+        """A virtual environment that owns copies (links) of torch and nvidia's wheels, and finds all else where the given one does."""
+        check([str(python), "-m", "venv", "--without-pip", str(self.home)])
         ask = "import importlib.util as u, pathlib as p; s = u.find_spec('torch'); print(p.Path(s.origin).parent.parent if s else '')"
         theirs = check([str(python), "-c", ask]).strip()
         if not theirs:
             raise Missing(f"needs PyTorch in {python}")
+        folders = check(
+            [str(python), "-c", "import sys; print('\\n'.join(p for p in sys.path if p.endswith('-packages')))"]
+        )
+        (self.site / "given.pth").write_text(folders)
         for name in _GIVEN_PARTS:
             if (Path(theirs) / name).is_dir():
                 clone(Path(theirs) / name, self.site / name)

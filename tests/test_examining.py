@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ facts:
 """
 PROBES = """
 probes:
-  - {id: card, title: the card, cost: '1', seconds: '60', examines: interpreter, reads: [card.present, card.size, python.site, host.key]}
+  - {id: card, title: the card, cost: '1', seconds: '60', examines: interpreter, reads: [card.present, card.size, card.wanted, python.site, host.key]}
   - {id: deep, title: the depths, cost: '5', seconds: '60', examines: machine, reads: [card.size]}
 elsewhere:
   - {when: not log.python.site == python.site, why: another environment}
@@ -105,6 +106,18 @@ def test_the_json_report_fits_its_schema_and_says_what_was_looked_at(
     assert [(p["name"], p["status"], p["why"]) for p in data["probes"]] == [("card", "ok", "is it no-card?")]
     assert {"name": "card.present", "value": "no", "origin": "local", "line": 0} in data["facts"]
     assert data["machine"]["readings"] == "used"
+
+
+def test_what_frameworks_print_while_they_are_examined_is_read_like_a_log(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.cause("too-big", "confirm: [{when: card.size < card.wanted, why: it does not fit}]", family="memory")
+    message = "OSError: the program wants 2 GiB of the card"
+    say(monkeypatch, card=f"fact('card.size', 1 << 30)\nsay(message={message!r}, of='import')\nsay(end='ok')")
+    call(base, tmp_path, "--probe", "--format", "json", log="RuntimeError: the program wants 1 GiB of the card")
+    data = json.loads(capsys.readouterr().out)
+    assert data["diagnoses"][0]["status"] == "confirmed"
+    assert data["diagnoses"][0]["evidence"][0]["text"] == "card.size = 1073741824, card.wanted = 2147483648"
 
 
 @pytest.mark.parametrize("form", ["markdown", "github"])
@@ -186,6 +199,43 @@ def test_readings_travel_in_a_file(
     assert call(base, tmp_path, "--facts", str(saved)) == 0
     assert "confirmed on the machine of node7.json" in capsys.readouterr().out.splitlines()[1]
     assert call(base, tmp_path, "probe", "--facts", str(saved), "--exit-code", log=None) == 10
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "github", "json"])
+def test_nothing_in_a_file_of_readings_styles_the_terminal_or_breaks_out_of_markdown(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    evil = "\x1b[31m```\n::error::x @all <b>"
+    deep: object = evil
+    for _ in range(200):
+        deep = [deep]
+    lines = [
+        {"fact": "card.present", "value": "no"},
+        {"fact": "host.key", "value": evil},
+        {"fact": [evil], "value": {}},
+        {"record": evil, "value": {evil: [evil, None, 1.5, {evil: evil}]}},
+        {"record": "deep", "value": deep},
+        {"message": evil, "absent": evil},
+    ]
+    runs = [
+        {"probe": "card", "status": "ok", "reason": evil, "seconds": 1, "lines": lines},
+        {"probe": evil, "status": "crashed", "crashed": evil, "stage": evil, "lines": []},
+    ]
+    saved = tmp_path / "x ```@all.json"
+    data = {"format": "cudnn-triage readings", "version": 1, "interpreter": evil, "probes": runs}
+    saved.write_text(json.dumps(data), encoding="utf-8")
+    for args, log in ((["--format", form], LOG), (["probe", "--format", form, "--verbose"], None)):
+        assert call(base, tmp_path, *args, "--facts", str(saved), log=log) == 0
+        out, err = capsys.readouterr()
+        assert "\x1b" not in out + err
+        assert "\n::error::" not in out
+        if form == "markdown":
+            outside = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", out)
+            assert "@all" not in outside
+            assert "<b>" not in outside
+    assert call(base, tmp_path, "verify", "no-card", "--facts", str(saved), log=None) == 10
+    assert "\x1b" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

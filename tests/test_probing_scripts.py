@@ -65,6 +65,28 @@ def test_scripts_are_written_for_python_3_8() -> None:
             ast.parse(entry.read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
+@pytest.mark.parametrize("probe", PROBES)
+def test_no_name_is_defined_twice_in_a_program(probe: str) -> None:
+    """Head, parts and script share one name space; a second definition would change the first one's callers."""
+    names = [
+        target
+        for node in ast.parse(bundle.program(probe, machines.knowledge())).body
+        for target in (
+            [node.name]
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            else [
+                t.id
+                for t in ([node.target] if isinstance(node, ast.AnnAssign) else node.targets)
+                if isinstance(t, ast.Name)
+            ]
+            if isinstance(node, (ast.Assign, ast.AnnAssign))
+            else []
+        )
+    ]
+    given = {"SETTINGS", "READS", "CODES", "GPU_MEMORY", "TYPE_CHECKING"}  # replaced or repeated on purpose
+    assert sorted(name for name in set(names) - given if names.count(name) > 1) == []
+
+
 @pytest.mark.parametrize("python", interpreters(), ids=lambda path: Path(path).parents[1].name)
 def test_runs_on_every_python_at_hand(python: str) -> None:
     for probe in PROBES:
@@ -333,6 +355,9 @@ def test_nodes_fine_denied_and_missing() -> None:
         node["nvidia-uvm"].unlink()
         missing = examine("driver", root, before=PLAIN_USER, python=public_python())
         assert (missing.one("driver.nodes"), missing.all("driver.node.missing")) == ("missing", ["/dev/nvidia-uvm"])
+        program(root, "nvidia-modprobe", "")
+        later = examine("driver", root, before=PLAIN_USER, python=public_python())
+        assert (later.one("driver.nodes"), later.all("driver.node.missing")) == ("on-demand", ["/dev/nvidia-uvm"])
 
 
 @LINUX
@@ -663,10 +688,16 @@ def test_cuda_home_that_points_nowhere(tmp_path: Path) -> None:
 
 
 @LINUX
-def test_cudnn_headers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "environ"), [("/usr/include", {}), ("/opt/cudnn/include", {"CPATH": "/opt/cudnn/include"})]
+)
+def test_cudnn_headers(folder: str, environ: dict[str, str], tmp_path: Path) -> None:
     text = "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 5\n#define CUDNN_PATCHLEVEL 1\n"
-    said = examine("toolchain", files(tmp_path, {"/usr/include/cudnn_version.h": text}), environ={"PATH": "/nowhere"})
+    root = files(tmp_path, {f"{folder}/cudnn_version.h": text, f"{folder}/cudnn.h": "#include <cudnn_version.h>\n"})
+    said = examine("toolchain", root, environ={"PATH": "/nowhere", **environ})
     assert (said.one("toolkit.cudnn.h"), said.one("cudnn.headers")) == ("yes", "9.5.1")
+    elsewhere = examine("toolchain", root, environ={"PATH": "/nowhere", "CPATH": "/opt/other"})
+    assert elsewhere.one("toolkit.cudnn.h") == ("yes" if folder == "/usr/include" else "no")
 
 
 @LINUX

@@ -250,8 +250,9 @@ class Layer(Tensor):
             if "memory" in broken:
                 raise RuntimeError("CUDA out of memory. Tried to allocate 128.00 MiB.")
             if "crash" in broken:
+                os.write(2, b"terminate called after throwing an instance of 'c10::Error'\\n")
                 os.kill(os.getpid(), 11)
-            raise RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED" if backends.cudnn.on else "CUDA error: " + self.name)
+            raise RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED" if backends.cudnn.on else "CUDA error: no kernel image; search for `cudaErrorNoKernelImageForDevice' in the documentation")
         return self
     def __call__(self, *a): return (Tensor(), None) if self.name == "rnn" else Tensor()
     weight_ih_l0 = Tensor()
@@ -368,11 +369,15 @@ def test_cuda_at_fault(tmp_path: Path) -> None:
         "failed",
         "cuda",
     )
+    assert "cudaErrorNoKernelImageForDevice" in said.all("torch.error.code")
 
 
 def test_crash_in_cudnn_comes_after_the_plain_trial(tmp_path: Path) -> None:
     said = torch(tmp_path, whole=False, CUDA="12.1", GPU="1", BROKEN="crash,conv.cudnn")
-    assert said.code < 0
+    assert said.code == -11
+    if hasattr(os, "memfd_create"):
+        assert "terminate called" in said.messages
+        assert "terminate called" in said.errors
     assert (said.stages[-1], said.one("torch.conv.plain"), said.one("torch.conv")) == ("torch.conv", "ok", None)
 
 

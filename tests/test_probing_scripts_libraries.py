@@ -181,6 +181,15 @@ def test_loader_cache_and_links(root: Path, site: Path) -> None:
     assert (said.one("cudnn.plain"), said.one("cudnn.first")) == ("yes", "/opt/cudnn/libcudnn.so.8")
 
 
+def test_conda_environment(root: Path, site: Path, tmp_path: Path) -> None:
+    prefix = files(tmp_path / "conda", {"conda-meta/history": ""})
+    real = library(prefix / "lib/libcudnn.so.8.9.2", soname="libcudnn.so.8")
+    (real.parent / "libcudnn.so.8").symlink_to(real.name)
+    said = look(root, site, CONDA_PREFIX=str(prefix))
+    assert said.one("cudnn.installed") == "8.9.2"
+    assert {record["place"] for record in said.records("library")} == {"conda"}
+
+
 def test_library_path_in_front_of_the_wheel(root: Path, site: Path, tmp_path: Path) -> None:
     cudnn(site)
     torch(site, ("libcudnn.so.9",))
@@ -214,6 +223,17 @@ def test_parts_that_cudnn_opens_by_name_are_shadowed(root: Path, site: Path, tmp
     library(tmp_path / "old/libcudnn_graph.so.9", release=(9, 0, 0))
     said = look(root, site, LD_LIBRARY_PATH=str(tmp_path / "old"))
     assert (said.one("library.shadowing"), said.all("library.shadowed")) == ("yes", ["libcudnn_graph.so.9"])
+
+
+@pytest.mark.parametrize(("how", "answer"), [("truncated", "yes"), ("machine", "no")])
+def test_broken_file_in_front(how: str, answer: str, root: Path, site: Path, tmp_path: Path) -> None:
+    """The loader stops at a damaged file, and passes over one for another processor."""
+    cudnn(site)
+    front = library(tmp_path / "front/libcudnn_cnn.so.9", machine="i386" if how == "machine" else MACHINE, size=9000)
+    if how == "truncated":
+        front.write_bytes(front.read_bytes()[:200])
+    said = look(root, site, LD_LIBRARY_PATH=str(front.parent))
+    assert (said.one("library.shadowing"), said.one("library.broken.how")) == (answer, how)
 
 
 def test_preloaded_library_shadows(root: Path, site: Path, tmp_path: Path) -> None:
@@ -460,3 +480,30 @@ def test_real_libraries_are_sound(site: Path, root: Path) -> None:
     said = look(root, site)
     assert said.one("library.sound") == "yes"
     assert said.records("library")[0]["soname"] == "libcudnn.so.9"
+
+
+WINDOWS = """
+class Kernel:
+    class GetCurrentProcess:
+        def __call__(self): return -1
+    GetCurrentProcess = GetCurrentProcess()
+    def K32EnumProcessModules(self, process, handles, room, size):
+        handles[0], handles[1] = 11, 12
+        size._obj.value = 2 * ctypes.sizeof(ctypes.c_void_p)
+        return 1
+    def GetModuleFileNameW(self, handle, name, room):
+        name.value = {11: "C:/Windows/System32/nvcuda.dll", 12: "C:/env/torch/lib/cudnn64_9.dll"}[handle.value]
+        return 1
+ctypes.WinDLL = lambda name: Kernel()
+"""
+
+
+def test_windows_modules(site: Path) -> None:
+    said = examine(
+        "loader",
+        system="windows",
+        environ={"PYTHONPATH": str(site)},
+        flags=["-S"],
+        before=WINDOWS + "def examine_driver():\n    tell_mapped('test')\n",
+    )
+    assert {Path(name).name for name in said.all("loader.loaded")} == {"nvcuda.dll", "cudnn64_9.dll"}

@@ -276,6 +276,13 @@ def test_probes_that_can_change_nothing_are_not_run(base: Rules) -> None:
     )
 
 
+def test_whether_the_log_is_from_here_is_not_asked_where_nothing_can_be_settled(base: Rules) -> None:
+    base.cause("odd", family="program")
+    base.points("strange", "something strange has happened", "odd")
+    log = "Found device Tesla T4 of the machine\nRuntimeError: something strange has happened"
+    assert plan(base, log, []) == []
+
+
 def test_once_a_hypothesis_is_confirmed_only_likelier_ones_are_looked_into(base: Rules) -> None:
     assert plan(base, LOG, ["loader", "torch"], cudnn__loaded="8", cudnn__compiled="9") == []
 

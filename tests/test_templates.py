@@ -58,6 +58,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "recipes": {},
         "texts": {},
     }
+    empty |= {"probes": {}, "settings": {}, "elsewhere": [], "no_gpu": None, "cure_first": []}
     return Knowledge({"digest": "", "rules": [rule], "field_words": [], "error_words": [], **empty})
 
 

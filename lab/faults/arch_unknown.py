@@ -22,6 +22,7 @@ FAULT = Fault(
     inject=inject,
     mend=mend,
     mended="only sm_90 is asked for",
+    in_program=True,
     needs=("nvcc-13", "g++"),
     stack="other",
 )

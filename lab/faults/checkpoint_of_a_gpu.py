@@ -25,6 +25,7 @@ FAULT = Fault(
     inject=inject,
     mend=mend,
     mended="map_location=cpu",
+    in_program=True,
     settled=False,
     needs=("no-driver",),
     ci=True,

@@ -18,5 +18,6 @@ FAULT = Fault(
     inject=lambda world: None,
     mend=mend,
     mended="map_location=cuda:0",
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="the batch is moved to the GPU",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="the index is in range",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

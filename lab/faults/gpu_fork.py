@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="the workers stay on the CPU",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -19,5 +19,6 @@ FAULT = Fault(
     mend=mend,
     mended="a request that fits into a piece",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

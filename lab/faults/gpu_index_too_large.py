@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="a smaller result",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

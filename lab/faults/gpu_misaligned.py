@@ -18,6 +18,7 @@ FAULT = Fault(
     mend=mend,
     mended="the kernel is launched as it should be",
     settled=False,
+    in_program=True,
     needs=("torch-gpu", "nvcc"),
     stack="other",
 )

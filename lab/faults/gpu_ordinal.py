@@ -17,5 +17,6 @@ FAULT = Fault(
     inject=lambda world: None,
     mend=mend,
     mended="index 0",
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -22,5 +22,6 @@ FAULT = Fault(
     mend=mend,
     mended="XLA_PYTHON_CLIENT_PREALLOCATE=false",
     settled=False,
+    in_program=True,
     needs=("torch-gpu", "jax"),
 )

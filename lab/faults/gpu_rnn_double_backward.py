@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="cuDNN is off for the penalty",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

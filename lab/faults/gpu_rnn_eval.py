@@ -18,5 +18,6 @@ FAULT = Fault(
     mend=mend,
     mended="the LSTM stays in training mode",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -1,4 +1,4 @@
-"""cuDNN's convolution is called with 8-bit integers."""
+"""cuDNN's convolution is called with truth values."""
 
 from lab.fault import Fault
 from lab.world import World
@@ -10,7 +10,7 @@ def mend(world: World) -> None:
 
 
 FAULT = Fault(
-    breaks="a cuDNN convolution of 8-bit integers",
+    breaks="a cuDNN convolution of truth values (bool)",
     cause="unsupported-cudnn-input",
     acceptable=("cudnn-workspace-too-large",),
     environment="given",
@@ -19,5 +19,6 @@ FAULT = Fault(
     mend=mend,
     mended="32-bit floats",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

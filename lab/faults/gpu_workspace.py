@@ -19,5 +19,6 @@ FAULT = Fault(
     mend=mend,
     mended="no limit",
     settled=False,
+    in_program=True,
     needs=("torch-gpu",),
 )

@@ -23,5 +23,6 @@ FAULT = Fault(
     inject=inject,
     mend=mend,
     mended="the workers no longer keep every sample",
+    in_program=True,
     needs=("root",),
 )

@@ -26,5 +26,6 @@ FAULT = Fault(
     inject=inject,
     mend=mend,
     mended="another MASTER_PORT",
+    in_program=True,
     ci=True,
 )

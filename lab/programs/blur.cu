@@ -14,7 +14,8 @@ int main() {
   }
   cudaMalloc(&out, 1 << 20);
   blur<<<1024, 256>>>(in, out, 1 << 18);
-  status = cudaDeviceSynchronize();
-  printf("%s\n", cudaGetErrorString(status));
+  status = cudaGetLastError();
+  if (status == cudaSuccess) status = cudaDeviceSynchronize();
+  if (status != cudaSuccess) fprintf(stderr, "blur.cu:19: CUDA error %d: %s\n", status, cudaGetErrorString(status));
   return status != cudaSuccess;
 }

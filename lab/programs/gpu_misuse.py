@@ -64,8 +64,8 @@ def double_backward():
 
 
 def layout():
-    """cuDNN's convolution is called with a layout and type that it does not support."""
-    kind = torch.float32 if RIGHT else torch.int8
+    """cuDNN's convolution is called with a type that cuDNN has not."""
+    kind = torch.float32 if RIGHT else torch.bool
     images = torch.ones(1, 3, 8, 8, device=DEVICE).to(kind)
     weight = torch.ones(4, 3, 3, 3, device=DEVICE).to(kind)
     print(torch.cudnn_convolution(images, weight, [0, 0], [1, 1], [1, 1], 1, False, False, False).shape)
@@ -87,22 +87,20 @@ def memory():
 
 
 def fragments():
-    """Memory in pieces: every second block is freed, and then one is wanted that is larger than any hole."""
+    """Memory in pieces: a block is cut up, every second piece is freed, and then one is wanted that is larger than any hole."""
     free, _ = torch.cuda.mem_get_info()
-    block = free // 64
-    held = [torch.empty(block, dtype=torch.uint8, device=DEVICE) for _ in range(60)]
+    whole = torch.empty(int(free * 0.9), dtype=torch.uint8, device=DEVICE)
+    del whole  # PyTorch keeps the block and serves the next requests from it
+    piece = int(free * 0.9) // 60
+    held = [torch.empty(piece, dtype=torch.uint8, device=DEVICE) for _ in range(60)]
     del held[::2]
-    if RIGHT:
-        torch.cuda.empty_cache()
-    wanted = block // 2 if RIGHT else block * 8
-    print(
-        "allocated",
-        torch.cuda.memory_allocated() >> 20,
-        "reserved",
-        torch.cuda.memory_reserved() >> 20,
-        "wanted",
-        wanted >> 20,
-    )
+    wanted = piece // 2 if RIGHT else piece * 8
+    for name, size in (
+        ("allocated", torch.cuda.memory_allocated()),
+        ("reserved", torch.cuda.memory_reserved()),
+        ("wanted", wanted),
+    ):
+        print(name, size >> 20, "MiB")
     print(torch.empty(wanted, dtype=torch.uint8, device=DEVICE).shape)
 
 
@@ -113,7 +111,7 @@ def workspace():
     weight = torch.randn(64, 64, 7, 7, device=DEVICE, requires_grad=True)
     torch.backends.cudnn.benchmark = True
     if not RIGHT:
-        torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (520 << 20)) / total)
+        torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + (600 << 20)) / total)
     nn.functional.conv2d(images, weight, padding=3).sum().backward()
     print("gradient", weight.grad.norm().item())
 
@@ -156,12 +154,6 @@ def preallocated():
     print("jax", jnp.ones(8).sum())
     net = nn.Conv2d(3, 64, 3).to(DEVICE)
     print("torch", net(torch.randn(16, 3, 224, 224, device=DEVICE)).shape)
-
-
-def compiled():
-    """A fused kernel that is compiled at run time, as torch.compile and jiterator do."""
-    relu = torch.cuda.jiterator._create_jit_fn("template <typename T> T clip(T x) { return x > T(0) ? x : T(0); }")
-    print(relu(torch.randn(8, device=DEVICE)))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ from .probing.plan import Planner
 from .probing.readings import Outcome, ReadingsError
 from .redact import masked, redacted
 from .render.inventory import inventory
+from .render.plain import visible_lines
 from .render.progress import Progress
 from .report import Look, ProbeItem, Report
 from .settling import CREDIBLE
@@ -54,7 +55,7 @@ def run(command: str, args: Sequence[str]) -> int:
     return {"probe": _probe, "verify": _verify}[command](args)
 
 
-class Machine:
+class Subject:
     """The machine that is looked at: this one, by probes as they are asked for, or the one whose readings were saved."""
 
     def __init__(self, triager: Triager, options: argparse.Namespace) -> None:
@@ -134,14 +135,14 @@ class Machine:
 
 def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace) -> list[Report]:
     """The reports on logs, with this machine (or the saved readings of one) looked at to settle them."""
-    machine = Machine(triager, options)
+    machine = Subject(triager, options)
     out = [_settled(triager, log, machine, options.assume_local) for log in logs]
     if options.save_facts:
         machine.save(options.save_facts)
     return out
 
 
-def _settled(triager: Triager, log: Log, machine: Machine, assume_local: bool) -> Report:
+def _settled(triager: Triager, log: Log, machine: Subject, assume_local: bool) -> Report:
     case = triager.examine(clean(log))
     diagnosed = triager.report(log, case).verdict == "diagnosed"
     planner = Planner(triager.knowledge, case.met.__contains__)
@@ -203,7 +204,7 @@ def _probe(args: Sequence[str]) -> int:
         emit(script(known))
         return OK
     triager = Triager(known)
-    machine = Machine(triager, options)
+    machine = Subject(triager, options)
     machine.run(dict.fromkeys(options.ids or known.probes, ""))
     if options.save_facts:
         machine.save(options.save_facts)
@@ -250,13 +251,13 @@ def _verify(args: Sequence[str]) -> int:
         raise UsageError(f"no cause {options.cause!r}" + (f"; nearest: {', '.join(close)}" if close else ""))
     triager = Triager(known)
     case = triager.examine(clean(_one_log(options.log))) if options.log else None
-    machine = Machine(triager, options)
+    machine = Subject(triager, options)
     check = verify(options.cause, machine, case, known)
     if options.save_facts:
         machine.save(options.save_facts)
     as_json = options.format == "json"
     text = json.dumps(check.to_dict(machine.look), ensure_ascii=False) if as_json else check.text(known, machine.name)
-    emit((text if options.no_redact else masked(text)) + "\n")
+    emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
 

@@ -38,15 +38,16 @@ class Facts:
 
     def __init__(self, facts: Iterable[Fact] = (), parent: Facts | None = None) -> None:
         self._by_name: dict[str, list[Fact]] = {}
+        self._known: set[tuple[str, Value]] = set()
         self._parent = parent
         for fact in facts:
             self.add(fact)
 
     def add(self, fact: Fact) -> None:
         """Add a reading, unless the same value is already known under this name."""
-        known = self._by_name.setdefault(fact.name, [])
-        if all(other.value != fact.value for other in known):
-            known.append(fact)
+        if (fact.name, fact.value) not in self._known:
+            self._known.add((fact.name, fact.value))
+            self._by_name.setdefault(fact.name, []).append(fact)
 
     def get(self, name: str) -> list[Fact]:
         """All readings of ``name``; of the innermost scope that has any."""

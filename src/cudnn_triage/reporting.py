@@ -36,6 +36,7 @@ from .whereabouts import Machine
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
+_READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
 _BEFORE = 400  # characters of a longer line that are kept before the evidence
@@ -173,7 +174,9 @@ def _importance(item: Evidence) -> tuple[bool, bool, bool, int, int]:
 
 def _condition(item: Evidence) -> EvidenceItem:
     both = item.kind == "probe" and any(f.origin in _OF_THE_LOG for f in item.facts)
-    facts = _shortened(", ".join(dict.fromkeys(_reading(f, both) for f in item.facts)), _LONGEST)
+    said = list(dict.fromkeys(_reading(f, both) for f in item.facts))
+    rest = [f"and {len(said) - _READINGS} more"] if len(said) > _READINGS else []
+    facts = _shortened(", ".join(said[:_READINGS] + rest), _LONGEST)
     line = next((f.line for f in item.facts if f.line), 0)
     return EvidenceItem(item.kind, item.id, "exact", item.origin, line, 0, facts, item.supports, item.why)
 

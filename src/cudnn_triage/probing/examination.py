@@ -14,12 +14,12 @@ from ..knowledge.base import Knowledge
 from .bundle import program, text_of
 from .interpreters import Interpreter
 from .readings import Outcome, facts, outcome
-from .runner import Order, Running
+from .runner import UNTOUCHED, Order, Running
 
 Started = Callable[[str], None]
 Ended = Callable[[Outcome], None]
 _MOST_AT_ONCE = 4  # also on two cores: importing a framework is mostly reading files
-_UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1"}  # importing a framework must not write .pyc files
+_AWAKE = 0.5  # seconds after which waiting is looked up from: on Windows an interrupt is not seen before
 
 
 class Examination:
@@ -47,7 +47,10 @@ class Examination:
                     active[name] = Running(self.order(name), text_of("supervisor.py"))
                     started(name)
                     threading.Thread(target=_run, args=(name, active[name], done), daemon=True).start()
-                name, data = done.get()
+                try:
+                    name, data = done.get(timeout=_AWAKE)
+                except queue.Empty:
+                    continue
                 del active[name]
                 self._found[name] = outcome(data)
                 ended(self._found[name])
@@ -81,7 +84,7 @@ class Examination:
             probe,
             program(probe, self._knowledge),
             sys.executable if own else self._interpreter.path,
-            {**self._interpreter.environ, **_UNTOUCHED},
+            {**self._interpreter.environ, **UNTOUCHED},
             list(self._interpreter.without),
             entry["seconds"],
             entry["memory"],

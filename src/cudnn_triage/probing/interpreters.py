@@ -34,7 +34,8 @@ def choose(python: str = "", venv: str = "", conda: str = "", environ: Mapping[s
     if python:
         found = shutil.which(os.path.expanduser(python), path=environ.get("PATH"))
         if not found:
-            raise NoInterpreter(f"--python {python}: no such program")
+            hint = "; it is a folder: try --venv or --conda-env" if os.path.isdir(os.path.expanduser(python)) else ""
+            raise NoInterpreter(f"--python {python}: no such program{hint}")
         return Interpreter(os.path.abspath(found), "asked for by --python")
     if venv:
         folder = Path(venv).expanduser().absolute()

@@ -16,6 +16,8 @@ from ..settling import CREDIBLE, conditions, rivals
 from ..tables import sources
 from ..whereabouts import Machine
 
+_WORTH_MUCH = 0.01  # hypotheses less probable than this are not worth importing a framework
+_LITTLE, _ANY = 3, 9  # costs, of rules/probes.yaml
 Outcomes = set[bool | None]
 
 
@@ -33,24 +35,32 @@ class Planner:
         """The probes to run next, each with the causes it may settle; empty when all is settled or nothing can be.
 
         First whether these readings would be of the machine that the log is from; then the leading hypotheses, then the
-        others; never one that is less probable than a confirmed one.
+        others, for the least probable only what costs little; never one that is less probable than a confirmed one.
         """
         if not machine.counts:
             return {}
-        where = self.cheapest(self._whereabouts(machine.scope, ran))
-        if where:
-            return {probe: [] for probe in where}
+        wanted = self._wanted(hypotheses, machine.scope, ran)
+        if wanted or any(h.status != "suspected" for h in hypotheses):
+            where = self.cheapest(self._whereabouts(machine.scope, ran))
+            if where:
+                return {probe: [] for probe in where}
+        return wanted
+
+    def _wanted(self, hypotheses: Sequence[Hypothesis], scope: Readings, ran: Collection[str]) -> dict[str, list[str]]:
+        """The cheapest probes that can settle something about the likeliest group of hypotheses with open questions."""
         ours = rivals(hypotheses, self.knowledge)
         confirmed = next((i for i, h in enumerate(ours) if h.status == "confirmed"), len(ours))
         above = ours[:confirmed]
-        for group in ([h for h in above if h.probability >= CREDIBLE or h is above[0]], above):
+        leading = [h for h in above if h.probability >= CREDIBLE or h is above[0]]
+        others = [h for h in above if h.probability >= _WORTH_MUCH]
+        for group, most in ((leading, _ANY), (others, _ANY), (above, _LITTLE)):
             wanted: dict[str, list[str]] = {}
             for hypothesis in group:
                 confirm, refute = conditions(hypothesis, ours[0], self.knowledge)
                 shown = hypothesis.prior >= WORTH_ASKING and hypothesis.status != "refuted"
-                items = [*confirm, *refute] if shown else confirm
-                for probe in self.asked(items, machine.scope, ran):
-                    wanted.setdefault(probe, []).append(hypothesis.cause)
+                for probe in self.asked([*confirm, *refute] if shown else confirm, scope, ran):
+                    if self._cost(probe) <= most:
+                        wanted.setdefault(probe, []).append(hypothesis.cause)
             cheapest = self.cheapest(wanted)
             if cheapest:
                 return {probe: wanted[probe] for probe in cheapest}

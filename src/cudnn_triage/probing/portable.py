@@ -11,7 +11,7 @@ from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .runner import Order, Running
+    from .runner import UNTOUCHED, Order, Running
 
 
 def main(tool: "dict[str, Any]", supervisor: str, parts: "list[str]", probes: "list[dict[str, Any]]") -> None:
@@ -22,8 +22,7 @@ def main(tool: "dict[str, Any]", supervisor: str, parts: "list[str]", probes: "l
 
     def examine(entry: "dict[str, Any]") -> "dict[str, Any]":
         program = "\n".join(parts[i] for i in entry["parts"]).encode()
-        environ = {"PYTHONDONTWRITEBYTECODE": "1"}
-        order = Order(entry["id"], program, python, environ, [], entry["seconds"], entry["memory"])
+        order = Order(entry["id"], program, python, UNTOUCHED, [], entry["seconds"], entry["memory"])
         found = Running(order, supervisor).run()
         why = f" ({found['reason']})" if found["reason"] else ""
         print(f"{entry['id']}: {found['status']}, {found['seconds']:.1f} s{why}", file=sys.stderr)

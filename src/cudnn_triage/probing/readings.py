@@ -18,6 +18,7 @@ FORMAT, VERSION = "cudnn-triage readings", 1
 HEAD = {"format": FORMAT, "version": VERSION, "tool": __version__}
 """With what every file of readings begins."""
 _LONGEST = 4000  # characters of one reading
+_DEEPEST = 20  # maps and lists within one another
 _MOST = 2000  # values of one fact
 _STATUSES: tuple[ProbeStatus, ...] = ("ok", "skipped", "failed", "timed-out", "crashed")
 
@@ -73,8 +74,20 @@ def outcome(data: Any, where: str = "") -> Outcome:
         float(seconds),
         str(data.get("crashed", "")),
         str(data.get("stage", "")),
-        tuple(line for line in data["lines"] if isinstance(line, dict)),
+        tuple(line for line in data["lines"] if isinstance(line, dict) and _shallow(line)),
     )
+
+
+def _shallow(value: Any) -> bool:
+    """Whether plain data is nested no deeper than any probe nests it."""
+    left = [(value, 0)]
+    while left:
+        item, depth = left.pop()
+        if depth > _DEEPEST:
+            return False
+        inner = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+        left += [(each, depth + 1) for each in inner]
+    return True
 
 
 def facts(outcomes: Iterable[Outcome], knowledge: Knowledge) -> list[Fact]:
@@ -164,7 +177,7 @@ def load(path: str) -> tuple[list[Outcome], str]:
         data = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ReadingsError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReadingsError(f"{path}: not a file of readings: {error}") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReadingsError(f"{path}: not a file of readings; cudnn-triage probe --save-facts FILE makes one")

@@ -30,6 +30,9 @@ BOOT = (
 )
 """What the interpreter is told on its command line; the program follows on standard input, so nothing is written to disk."""
 
+UNTOUCHED = {"PYTHONDONTWRITEBYTECODE": "1", "CUDA_CACHE_DISABLE": "1"}
+"""Set for every probe, so that importing a framework writes no .pyc files and CUDA keeps no compiled kernels."""
+
 WINDOWS_CRASHES = {
     0xC0000005: "ACCESS_VIOLATION",
     0xC000001D: "ILLEGAL_INSTRUCTION",
@@ -73,8 +76,8 @@ class Running:
         began = time.monotonic()
         try:
             ended = self._run(began + self._order.seconds)
-        except OSError as error:
-            ended = {"error": error.strerror or str(error)}
+        except Exception as error:  # whatever it is, it is what became of this probe
+            ended = {"error": getattr(error, "strerror", None) or str(error)}
         finally:
             self.stop("ended")
         return outcome(
@@ -206,7 +209,7 @@ def outcome(
     for row in complete.splitlines():
         try:
             line = json.loads(row)
-        except ValueError:
+        except (ValueError, RecursionError):
             garbled += 1
             continue
         if isinstance(line, dict):

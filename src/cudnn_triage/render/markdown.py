@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import SAFETY, cut, percent, reason, refutations, rivals, ruled_out, status, visible
+from .plain import SAFETY, counted, cut, percent, reason, refutations, rivals, ruled_out, status, visible
 
 _WIDTH = 300  # characters of a log line that a comment shows
 _LISTED = 10
@@ -59,7 +59,9 @@ def _parts(report: Report) -> Iterator[str]:
         yield "\n</details>\n"
     if report.probes:
         yield f"<details><summary>Looked at {report.machine.name} ({len(report.probes)} probes)</summary>\n"
-        yield fenced(f"{p.name}: {p.status}, {p.seconds:.1f} s {p.reason} {p.why}".rstrip() for p in report.probes)
+        yield fenced(
+            visible(f"{p.name}: {p.status}, {p.seconds:.1f} s {p.reason} {p.why}").rstrip() for p in report.probes
+        )
         yield "</details>"
 
 
@@ -76,8 +78,7 @@ def _why(items: Iterable[EvidenceItem]) -> str:
 def _elsewhere(report: Report) -> Iterator[str]:
     machine = report.machine
     if machine.differences:
-        counted = "its readings count nevertheless" if machine.readings == "assumed" else "its readings decide nothing"
-        yield f"The log does not seem to be from {machine.name}; {counted}:\n"
+        yield f"The log does not seem to be from {machine.name}; {counted(machine)}:\n"
         yield from (f"- {d.why}, {code(cut(d.text, _WIDTH))}" for d in machine.differences)
         yield ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from ..report import Diagnosis, EvidenceItem, Report
+from ..report import Diagnosis, EvidenceItem, MachineInfo, Report
 
 SAFETY = {
     "inspect": "only looks",
@@ -68,11 +68,16 @@ def refutations(diagnosis: Diagnosis) -> tuple[EvidenceItem, ...]:
     return tuple(e for e in diagnosis.evidence if e.kind == "probe" and not e.supports)
 
 
+def counted(machine: MachineInfo) -> str:
+    """What becomes of readings that contradict the log."""
+    return "its readings count all the same" if machine.readings == "assumed" else "so its readings decide nothing"
+
+
 def looked_at(report: Report) -> str:
     """What was looked at, in one line; empty where no machine was."""
     if report.machine.readings == "none":
         return ""
-    with_what = f" with {report.machine.interpreter}" if report.machine.interpreter else ""
+    with_what = f" with {visible(report.machine.interpreter)}" if report.machine.interpreter else ""
     return f"Looked at {report.machine.name}{with_what}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from types import TracebackType
 from typing import IO, TYPE_CHECKING
@@ -41,7 +42,8 @@ class Progress:
         if self._status is not None:
             self._status.console.print(visible(text), soft_wrap=True)
         elif self._stream is not None:
-            print(visible(text), file=self._stream, flush=True)
+            with contextlib.suppress(OSError):  # whoever read it may be gone; the report matters
+                print(visible(text), file=self._stream, flush=True)
 
     def started(self, probe: str, why: str) -> None:
         """A probe begins; ``why`` is what it is to tell."""

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
 from .plain import (
+    counted,
     headline,
     looked_at,
     percent,
@@ -139,7 +140,8 @@ class _Page:
             if rest := len(report.benign) - len(shown):
                 yield Text(f"  and {rest} more (--verbose shows all)")
         if report.probes:
-            yield Text()
+            if report.benign:
+                yield Text()
             yield from self._looked_at(report)
 
     def _diagnosed(self, report: Report, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
@@ -160,6 +162,9 @@ class _Page:
             title = (f": {self.shown(fix.title)}", "bold green")
             yield from self.wrapped(Text.assemble((f"Fix{which}", "bold green"), safety, title))
             yield from self._fix(fix)
+        if best.status == "confirmed":
+            yield from self.wrapped(f"cudnn-triage verify {best.cause}", "Afterwards, to see whether it is gone: ")
+            yield Text()
         if best.dead_ends:
             yield Text("What does not help", style="bold")
             for dead in best.dead_ends:
@@ -198,11 +203,10 @@ class _Page:
         machine = report.machine
         if not machine.differences:
             return
-        counted = "they count nevertheless" if machine.readings == "assumed" else "so they decide nothing here"
-        heading = f"The log does not seem to be from {machine.name}; {counted}:"
-        yield from self.wrapped(Text(self.shown(heading.replace("they", "its readings", 1)), "bold yellow"))
+        heading = f"The log does not seem to be from {machine.name}; {counted(machine)}:"
+        yield from self.wrapped(Text(self.shown(heading), "bold yellow"))
         for difference in machine.differences:
-            yield from self.wrapped(f"{difference.why} ({difference.text})", "  - ")
+            yield from self.wrapped(visible(f"{difference.why} ({difference.text})"), "  - ")
         if machine.readings == "ignored":
             yield from self.wrapped("--assume-local lets them count", "  ")
         yield Text()
@@ -213,11 +217,13 @@ class _Page:
         for probe in report.probes:
             ended = probe.status + (f": {probe.reason}" if probe.reason else "")
             why = f"  [{probe.why}]" if probe.why else ""
-            yield from self.wrapped(f"{ended}, {probe.seconds:.1f} s{why}", f"  {probe.name:12} ")
+            yield from self.wrapped(
+                visible(f"{ended}, {probe.seconds:.1f} s{why}"), f"  {self.shown(visible(probe.name)):12} "
+            )
         if self.verbose:
             for fact in report.facts:
                 if fact.origin == "local":
-                    yield from self.wrapped(f"{fact.name} = {fact.value}", "    ")
+                    yield from self.wrapped(visible(f"{fact.name} = {fact.value}"), "    ")
         yield Text()
 
     def _evidence(self, report: Report, best: Diagnosis) -> Iterator[Text]:

@@ -138,7 +138,9 @@ def examine_nodes() -> None:
             worst = "denied"
         elif why:
             fact("driver.node.odd", f"{path}: {why}")
-    if worst != "missing" or module:
+    if worst == "missing" and program("nvidia-modprobe"):
+        worst = "on-demand"  # that helper makes them when a program first asks for CUDA
+    if module or worst in ("ok", "denied"):
         fact("driver.nodes", worst)
     for path in SETTINGS["optional_nodes"]:
         if exists(path) and (listing(path) or not os.path.isdir(at(path))):

@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .prelude import SETTINGS, attempt, fact, facts, record, run, stage
-    from .trials import capability, cudnn_dotted, failed, heard, imported, overhear, tell_fault, trial
+    from .prelude import SETTINGS, attempt, cuda_dotted, cudnn_dotted, fact, facts, record, run, stage
+    from .trials import capability, failed, heard, imported, tell_fault, trial, watched
 
 
 def numbers(version: str) -> "tuple[int, ...]":
@@ -54,8 +54,7 @@ def examine_build() -> None:
         ("cuda.runtime", "cuda_runtime_get_version"),
         ("cuda.driver", "cuda_driver_get_version"),
     ):
-        number = attempt(lambda function=function: getattr(versions, function)())
-        fact(name, f"{number // 1000}.{number // 10 % 100}" if number else None)
+        fact(name, cuda_dotted(attempt(lambda function=function: getattr(versions, function)())))
     built = cudnn_dotted(attempt(lambda: versions.cudnn_build_version()))
     loaded = cudnn_dotted(attempt(lambda: versions.cudnn_get_version()))
     for name, version in (("compiled", built), ("loaded", loaded)):
@@ -145,7 +144,6 @@ def main() -> None:
     os.environ["XLA_PYTHON_CLIENT_ALLOCATOR"] = "platform"
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
     examine_packages()
-    overhear()
     jax = imported("jax")
     if jax is None:
         return
@@ -166,4 +164,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(lambda: watched(main))

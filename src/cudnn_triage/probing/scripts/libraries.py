@@ -217,7 +217,9 @@ def examine_shadows(copies: "list[Copy]", mapped: "dict[str, str]") -> None:
     shadows = []
     for copy in copies:
         mine = brought.get(copy.soname)
-        if copy.kind not in ("LD_PRELOAD", "LD_LIBRARY_PATH", "PATH") or copy.fault or mine is None:
+        if copy.kind not in ("LD_PRELOAD", "LD_LIBRARY_PATH", "PATH") or mine is None:
+            continue
+        if copy.fault in ("class", "machine", "dangling", "unreadable"):  # the loader passes these over
             continue
         taken = shown(os.path.realpath(at(mapped.get(copy.soname, ""))))
         same = (mine.release, mine.library.size) == (copy.release, copy.library.size) or mine.real == copy.real

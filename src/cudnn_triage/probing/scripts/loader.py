@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         OS,
         SETTINGS,
         attempt,
+        cuda_dotted,
+        cudnn_dotted,
         fact,
         folders,
         message,
@@ -45,11 +47,29 @@ if TYPE_CHECKING:
 
 def mapped() -> "list[str]":
     """The files of shared libraries that this process has mapped, in order."""
+    if OS == "windows":
+        return attempt(windows_modules) or []
     maps = read("/proc/self/maps", 1 << 24)
     if maps is not None:
         found = re.findall(r"(/.*?)(?: \(deleted\))?$", maps, re.MULTILINE)
         return [path for path in unique(found) if stem_of(os.path.basename(path))]
     return attempt(iterated) or []
+
+
+def windows_modules() -> "list[str]":
+    """The same by K32EnumProcessModules."""
+    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    handles = (ctypes.c_void_p * 4096)()
+    size = ctypes.c_ulong(0)
+    process = ctypes.c_void_p(kernel.GetCurrentProcess())
+    kernel.K32EnumProcessModules(process, handles, ctypes.c_ulong(ctypes.sizeof(handles)), ctypes.byref(size))
+    out = []
+    for handle in handles[: min(len(handles), size.value // ctypes.sizeof(ctypes.c_void_p))]:
+        name = ctypes.create_unicode_buffer(1024)
+        if kernel.GetModuleFileNameW(ctypes.c_void_p(handle), name, 1024):
+            out.append(name.value)
+    return [path for path in unique(out) if stem_of(os.path.basename(path))]
 
 
 class _Object(ctypes.Structure):
@@ -109,17 +129,6 @@ def code_name(library: str, number: int) -> str:
     return CODES.get(library, {}).get(str(number), str(number))
 
 
-def cuda_version(number: int) -> "str | None":
-    """12040 is 12.4."""
-    return f"{number // 1000}.{number // 10 % 100}" if number >= 1000 else None
-
-
-def cudnn_version(number: int) -> "str | None":
-    """8902 is 8.9.2, 91002 is 9.10.2."""
-    major, rest = divmod(number, 10000) if number >= 90000 else divmod(number, 1000)
-    return f"{major}.{rest // 100}.{rest % 100}" if number >= 1000 else None
-
-
 def integer(call: "Any", *arguments: "Any") -> "int | None":
     """What a CUDA function writes through its first argument; None where it reports an error."""
     value = ctypes.c_int(0)
@@ -153,7 +162,7 @@ def examine_driver() -> None:
     status = library.cuInit(0)
     fact("driver.init", code_name("cuda", status))
     version = integer(library.cuDriverGetVersion)
-    fact("cuda.driver", cuda_version(version) if version else None)
+    fact("cuda.driver", cuda_dotted(version))
     if CODES.get("cuda", {}).get(str(status), "").endswith("STUB_LIBRARY"):
         fact("driver.libcuda", "stub")
     if status:
@@ -227,13 +236,14 @@ def ask_cudnn(main: str) -> None:
     step("cudnnGetVersion")
     library.cudnnGetVersion.restype = ctypes.c_size_t
     number = library.cudnnGetVersion()
-    fact("cudnn.loaded", cudnn_version(number))
+    fact("cudnn.loaded", cudnn_dotted(number))
     if hasattr(library, "cudnnGetCudartVersion"):
         step("cudnnGetCudartVersion")
         library.cudnnGetCudartVersion.restype = ctypes.c_size_t
-        fact("cudnn.cudart", cuda_version(library.cudnnGetCudartVersion()))
+        fact("cudnn.cudart", cuda_dotted(library.cudnnGetCudartVersion()))
     major = str(number // 10000 if number >= 90000 else number // 1000)
     loader = Loader()
+    failed = False
     for stem in parts_of(major):
         part = os.path.basename(main).replace("cudnn", stem, 1)
         if OS == "linux":
@@ -247,17 +257,22 @@ def ask_cudnn(main: str) -> None:
             ctypes.CDLL(path)
             fact("cudnn.part.loaded", part)
         except OSError as error:
+            failed = True
             fact("cudnn.part.failed", part)
             fact("loader.failed", part)
             message(error, part)
+    fact("cudnn.parts.load", not failed)
+    agree = True
     library.cudnnGetErrorString.restype = ctypes.c_char_p
     for check in SETTINGS["cudnn_checks"]:
         if hasattr(library, check):
             step(check)
             status = library[check]()
             if status:
+                agree = False
                 fact("cudnn.part.check", library.cudnnGetErrorString(status).decode())
                 record("cudnn check", function=check, status=library.cudnnGetErrorString(status).decode())
+    fact("cudnn.parts.agree", agree)
     step("cudnnCreate")
     handle = ctypes.c_void_p()
     status = library.cudnnCreate(ctypes.byref(handle))

@@ -12,7 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .prelude import OS, SETTINGS, absent, attempt, fact, facts, message, number, read, record, run, stage
+    from .prelude import (
+        OS,
+        SETTINGS,
+        absent,
+        attempt,
+        cuda_dotted,
+        fact,
+        facts,
+        message,
+        number,
+        read,
+        record,
+        run,
+        stage,
+    )
 
 _MOST_PAIRS = 16  # GPUs whose peer access is looked at, each with each
 
@@ -52,12 +66,16 @@ def text(value: "Any") -> "str | None":
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
+_statuses: "dict[int, str]" = {}
+
+
 def status_name(nvml: "Any", status: int) -> str:
     """NVML_ERROR_... of a status number."""
-    for name in dir(nvml):
-        if (name.startswith("NVML_ERROR_") or name == "NVML_SUCCESS") and getattr(nvml, name) == status:
-            return name
-    return f"NVML_ERROR_{status}"
+    if not _statuses:
+        for name in dir(nvml):
+            if name.startswith("NVML_ERROR_") or name == "NVML_SUCCESS":
+                _statuses[getattr(nvml, name)] = name
+    return _statuses.get(status, f"NVML_ERROR_{status}")
 
 
 def switched(value: "Any") -> "str | None":
@@ -348,8 +366,7 @@ def main() -> None:
     fact("nvml.status", "NVML_SUCCESS")
     fact("nvml.library", True)
     fact("driver.version", text(attempt(nvml.nvmlSystemGetDriverVersion)))
-    cuda = attempt(nvml.nvmlSystemGetCudaDriverVersion)
-    fact("cuda.driver", f"{cuda // 1000}.{cuda // 10 % 100}" if cuda else None)
+    fact("cuda.driver", cuda_dotted(attempt(nvml.nvmlSystemGetCudaDriverVersion)))
     record("nvml", version=text(attempt(nvml.nvmlSystemGetNVMLVersion)))
     count = attempt(nvml.nvmlDeviceGetCount)
     fact("gpu.installed", count)

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .prelude import GPU_MEMORY, SETTINGS, attempt, fact, facts, record, run, stage
-    from .trials import heard, imported, overhear, tell_fault, trial
+    from .trials import heard, imported, tell_fault, trial, watched
 
 _FLOAT = 1  # TensorProto.FLOAT
 
 
-def number(value: int) -> bytes:
+def varint(value: int) -> bytes:
     """A varint of the protocol buffer encoding."""
     out = bytearray()
     while value > 127:
@@ -27,13 +27,13 @@ def number(value: int) -> bytes:
 
 def whole(field: int, value: int) -> bytes:
     """An integer field."""
-    return number(field << 3) + number(value)
+    return varint(field << 3) + varint(value)
 
 
 def block(field: int, content: "bytes | str") -> bytes:
     """A field of text, bytes or a message."""
     data = content.encode() if isinstance(content, str) else content
-    return number(field << 3 | 2) + number(len(data)) + data
+    return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 def tensor(name: str, shape: "tuple[int, ...]", value: float) -> bytes:
@@ -113,7 +113,6 @@ def examine_build(ort: "Any") -> "list[str]":
 def main() -> None:
     """Staged, so that the last stage tells where a crash happened."""
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
-    overhear()
     ort = imported("onnxruntime")
     if ort is None:
         return
@@ -142,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(lambda: watched(main))

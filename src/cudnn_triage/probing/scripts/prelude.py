@@ -129,6 +129,19 @@ def number(text: Any) -> int | None:
         return None
 
 
+def cuda_dotted(number: int | None) -> str | None:
+    """12040 is 12.4 (CUDA_VERSION of cuda.h)."""
+    return f"{number // 1000}.{number // 10 % 100}" if number and number >= 1000 else None
+
+
+def cudnn_dotted(number: int | None) -> str | None:
+    """8902 is 8.9.2, 91002 is 9.10.2 (CUDNN_VERSION of cudnn_version.h)."""
+    if not number or number < 1000:
+        return None
+    major, rest = divmod(number, 10000) if number >= 90000 else divmod(number, 1000)
+    return f"{major}.{rest // 100}.{rest % 100}"
+
+
 def listing(path: str) -> list[str]:
     """The names in a folder, sorted; none where it cannot be read."""
     try:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .prelude import GPU_MEMORY, attempt, fact, facts, record, run, stage
-    from .trials import heard, imported, overhear, tell_archs, tell_fault, trial
+    from .trials import heard, imported, tell_archs, tell_fault, trial, watched
 
 
 def examine_build(tf: "Any") -> "tuple[str, list[str]]":
@@ -108,7 +108,6 @@ def step(tf: "Any", device: str) -> None:
 def main() -> None:
     """Staged, so that the last stage tells where a crash happened."""
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
-    overhear()
     tf = imported("tensorflow")
     if tf is None:
         return
@@ -141,4 +140,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(lambda: watched(main))

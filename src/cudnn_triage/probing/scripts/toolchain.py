@@ -14,9 +14,11 @@ if TYPE_CHECKING:
         SETTINGS,
         at,
         attempt,
+        cuda_dotted,
         each,
         exists,
         fact,
+        folders,
         message,
         output,
         program,
@@ -55,16 +57,24 @@ def build_home() -> "str | None":
     return usual if OS == "linux" and exists(usual) else None
 
 
-def header_version(folder: str, file: str, names: "list[str]") -> "tuple[int, ...] | None":
-    """The numbers behind #define NAME in a header."""
-    nested = sorted(glob.glob(at(os.path.join(folder, "targets", "*", "include", file))))
-    for path in (os.path.join(folder, "include", file), *nested):
-        text = read(path)
-        if text is None:
-            continue
-        found = [re.search(rf"#\s*define\s+{name}\s+(\d+)", text) for name in names]
-        if all(found):
-            return tuple(int(one[1]) for one in found if one)
+def include_folders(home: "str | None", root: "str | None") -> "list[str]":
+    """Where a build's preprocessor looks for headers: CPATH and the like, the toolkit, the environment, the system."""
+    out = [folder for name in SETTINGS["include_variables"] for folder in folders(name)]
+    named = [os.environ.get(name) for name in ("CUDNN_PATH", "CONDA_PREFIX")]
+    for prefix in filter(None, [home, root and shown(root), *named]):
+        nested = sorted(glob.glob(at(os.path.join(prefix, "targets", "*", "include"))))
+        out += [os.path.join(prefix, "include"), *map(shown, nested)]
+    return unique([*out, *SETTINGS["include_folders"]])
+
+
+def header_version(places: "list[str]", files: "list[str]", names: "list[str]") -> "tuple[int, ...] | None":
+    """The numbers behind #define NAME in the first of the headers that has them all."""
+    for file in files:
+        for folder in places:
+            text = read(os.path.join(folder, file)) or ""
+            found = [re.search(rf"#\s*define\s+{name}\s+(\d+)", text) for name in names]
+            if all(found):
+                return tuple(int(one[1]) for one in found if one)
     return None
 
 
@@ -76,17 +86,13 @@ def root_of(nvcc: str) -> str:
 
 
 def examine_headers(home: "str | None", root: "str | None") -> None:
-    """CUDA and cuDNN headers in the toolkit that a build takes, and in the system's include folder."""
-    named = [os.environ.get(name) for name in ("CUDNN_PATH", "CONDA_PREFIX")]
-    prefixes = unique(filter(None, [home, root and shown(root), *named, "/usr", "/usr/local"]))
-    cuda = cudnn = None
-    for prefix in prefixes:
-        cuda = cuda or header_version(prefix, "cuda.h", ["CUDA_VERSION"])
-        cudnn = cudnn or header_version(prefix, "cudnn_version.h", ["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"])
-        cudnn = cudnn or header_version(prefix, "cudnn.h", ["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"])
-    fact("toolkit.cuda.h", cuda is not None)
-    fact("cuda.headers", f"{cuda[0] // 1000}.{cuda[0] // 10 % 100}" if cuda else None)
-    fact("toolkit.cudnn.h", cudnn is not None)
+    """CUDA, cuDNN and Python headers where a build looks."""
+    places = include_folders(home, root)
+    cuda = header_version(places, ["cuda.h"], ["CUDA_VERSION"])
+    cudnn = header_version(places, ["cudnn_version.h", "cudnn.h"], ["CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"])
+    fact("toolkit.cuda.h", any(exists(os.path.join(folder, "cuda.h")) for folder in places))
+    fact("cuda.headers", cuda_dotted(cuda[0]) if cuda else None)
+    fact("toolkit.cudnn.h", any(exists(os.path.join(folder, "cudnn.h")) for folder in places))
     fact("cudnn.headers", ".".join(map(str, cudnn)) if cudnn else None)
     include = sysconfig.get_paths().get("include", "")
     fact("python.headers", exists(os.path.join(include, "Python.h")) if include else None)

@@ -6,8 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .prelude import GPU_MEMORY, attempt, fact, message, record, run, stage
-    from .trials import cudnn_dotted, failed, heard, imported, overhear, tell_archs, tell_fault, trial
+    from .prelude import GPU_MEMORY, attempt, cudnn_dotted, fact, message, record, run, stage
+    from .trials import failed, heard, imported, tell_archs, tell_fault, trial, watched
 
 
 def examine_build(torch: "Any") -> "list[str]":
@@ -148,7 +148,6 @@ def main() -> None:
         "CUBLAS_WORKSPACE_CONFIG", ":16:8"
     )  # else 32 MiB on newer GPUs, half of what a probe may take
     os.environ.setdefault("CUBLASLT_WORKSPACE_SIZE", "1024")
-    overhear()
     torch = imported("torch")
     if torch is None:
         return
@@ -165,4 +164,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(lambda: watched(main))

@@ -2,36 +2,63 @@
 
 import importlib
 import importlib.util
+import mmap
 import os
 import re
+import signal
+import struct
 import traceback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .prelude import SETTINGS, absent, attempt, clip, fact, facts, first_line, message, stage, unique
+    from .prelude import SETTINGS, absent, attempt, clip, fact, facts, first_line, message, stage, tell, unique
 
-_CODE = re.compile(r"\b(?:CUDNN_STATUS|CUDA_ERROR|CUBLAS_STATUS|CUSOLVER_STATUS|CUFFT)_[A-Z0-9_]+\b")
+_CODE = re.compile(
+    r"\b(?:(?:CUDNN_STATUS|CUDA_ERROR|CUBLAS_STATUS|CUSOLVER_STATUS|CUFFT)_[A-Z0-9_]+|cudaError[A-Z]\w+)\b"
+)
 _MOST_HEARD = 60000  # characters of a framework's own log that are handed on
-_overheard = {"file": -1, "real": -1, "told": 0}
+_overheard = {"file": -1, "real": -1}
+_handed_on = mmap.mmap(-1, 8)  # how much of it was handed on; shared with the child
 
 
-def overhear() -> None:
-    """From now on keep what is written to standard error, for ``heard``. In memory, where the system has such files."""
-    if hasattr(os, "memfd_create"):
-        _overheard["real"] = os.dup(2)
-        _overheard["file"] = os.memfd_create("overheard")
+def watched(work: "Callable[[], None]") -> None:
+    """Do ``work`` in a child process, and keep what it writes to standard error, for ``heard``.
+
+    When the child dies of a signal, what it wrote last is handed on before this process ends in the same way. Where the
+    system has no fork or no files in memory, ``work`` is simply done.
+    """
+    if not hasattr(os, "memfd_create") or not hasattr(os, "fork"):
+        work()
+        return
+    _overheard["real"] = os.dup(2)
+    _overheard["file"] = os.memfd_create("overheard")
+    child = os.fork()
+    if not child:
         os.dup2(_overheard["file"], 2)
+        try:
+            work()
+        except BaseException as error:
+            tell(error=first_line(error))
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    heard("end")
+    if os.WIFSIGNALED(status):
+        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    if status:
+        os._exit(1)
 
 
 def heard(of: str) -> None:
-    """Hand on what was printed since the last time, as a message, and to the real standard error."""
+    """Hand on what was printed since the last time, as messages, and to the real standard error."""
     if _overheard["file"] < 0:
         return
-    size = os.fstat(_overheard["file"]).st_size
-    data = os.pread(_overheard["file"], min(size - _overheard["told"], _MOST_HEARD), _overheard["told"])
-    _overheard["told"] = size
+    size, told = os.fstat(_overheard["file"]).st_size, struct.unpack("q", _handed_on[:])[0]
+    data = os.pread(_overheard["file"], min(size - told, _MOST_HEARD), told)
+    _handed_on[:] = struct.pack("q", size)
     if data:
         attempt(os.write, _overheard["real"], data)
         lines = unique(line.rstrip() for line in data.decode("utf-8", "replace").splitlines() if line.strip())
@@ -135,14 +162,6 @@ def tell_archs(framework: str, archs: "list[str]", gpus: "list[tuple[int, int]]"
     fact("build.cc.max", f"{made[-1][0]}.{made[-1][1]}" if made else None)
     for gpu in gpus:
         fact(framework + ".serves", serves(archs, gpu))
-
-
-def cudnn_dotted(version: "int | None") -> "str | None":
-    """8902 is 8.9.2, 91002 is 9.10.2."""
-    if not version or version < 1000:
-        return None
-    major, rest = divmod(version, 10000) if version >= 90000 else divmod(version, 1000)
-    return f"{major}.{rest // 100}.{rest % 100}"
 
 
 def tell_fault(framework: str, plain: "list[bool | None]", cudnn: "list[bool | None]") -> None:

@@ -1,4 +1,4 @@
-"""A kernel asks for 1 MiB of shared memory."""
+"""A kernel with 200 registers a thread is launched with 1024 threads in a block."""
 
 from lab.fault import Fault
 from lab.world import World
@@ -10,14 +10,15 @@ def mend(world: World) -> None:
 
 
 FAULT = Fault(
-    breaks="a kernel asks for more shared memory than the GPU has",
+    breaks="a block of 1024 threads of a kernel that needs more registers than the GPU has for them",
     cause="launch-resources",
     environment="given",
-    program=("./kernels", "shared"),
+    program=("./kernels", "registers"),
     inject=lambda world: world.compile("kernels.cu", "kernels"),
     mend=mend,
     mended="the kernel is launched as it should be",
     settled=False,
+    in_program=True,
     needs=("torch-gpu", "nvcc"),
     stack="other",
 )
