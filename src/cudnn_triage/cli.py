@@ -7,12 +7,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, AnyStr, NoReturn
 
 from . import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import IO, AnyStr, NoReturn
+
     from .knowledge.base import Knowledge
     from .reading import Log
     from .report import Report
@@ -133,9 +134,9 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
     """The shipped knowledge base with these folders of rules added. Raises UsageError that lists what is wrong in them."""
     from .knowledge.base import KnowledgeError, load
 
-    paths = tuple(Path(folder).resolve() for folder in folders)
+    paths = tuple(os.path.realpath(folder) for folder in folders)
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):
             raise UsageError(f"--rules {path}: no such folder")
     try:
         return load(paths)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .facts import Facts
 from .values import Value, compare
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Seen = Callable[[str], bool]
 _ORDER: dict[str, Callable[[int], bool]] = {

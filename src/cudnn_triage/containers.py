@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
 import re
-import zlib
 from collections.abc import Iterator
-from typing import Any, Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    class _Decompressor(Protocol):
+        @property
+        def eof(self) -> bool: ...
+        @property
+        def unused_data(self) -> bytes: ...
+        @property
+        def needs_input(self) -> bool: ...
+        def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 MOST_BYTES = 2 << 30
 """What an input may expand to in all."""
@@ -34,16 +43,6 @@ _NO_LOG = (
 
 class ReadError(Exception):
     """Input from which no text can be read. The message says what, where and what to do."""
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
 class _Budget:
@@ -118,6 +117,8 @@ class _Gzip:
     """zlib's decompressor with the interface of the others."""
 
     def __init__(self) -> None:
+        import zlib
+
         self._inner = zlib.decompressobj(wbits=31)
 
     @property
@@ -140,11 +141,15 @@ def _decompressor(data: bytes, name: str) -> type[_Gzip] | Any | None:
     """The class that decompresses ``data``, or None where it is not compressed."""
     if data.startswith(b"\x1f\x8b\x08"):
         return _Gzip
-    if re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", data):
+    if data[:3] == b"BZh" and data[3:4].isdigit() and data[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        import bz2
+
         return bz2.BZ2Decompressor
     if data.startswith(b"\xfd7zXZ\x00"):
+        import lzma
+
         return lzma.LZMADecompressor
-    if data.startswith(b"\x28\xb5\x2f\xfd") or re.match(rb"[\x50-\x5f]\x2a\x4d\x18", data):
+    if data.startswith(b"\x28\xb5\x2f\xfd") or (data[1:4] == b"\x2a\x4d\x18" and data[0] >> 4 == 5):
         return _zstd(name)
     return None
 
@@ -165,6 +170,9 @@ def _zstd(name: str) -> Any:
 
 def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> bytes:
     """Everything that can be decompressed: a file cut short still gives its beginning."""
+    import lzma
+    import zlib
+
     out: list[bytes] = []
     rest = data
     while rest:
@@ -206,7 +214,9 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    import lzma
     import zipfile
+    import zlib
 
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from .light import pattern
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with that of UTF-16
@@ -14,7 +16,7 @@ _BOMS = (
 )
 _SAMPLE = 1 << 16
 _GUESS_SAMPLE = 1 << 15
-_NON_ASCII_LINE = re.compile(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}")
+_NON_ASCII_LINE = pattern(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}")
 _LEGACY = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp850", "cp866",
     "koi8_r",

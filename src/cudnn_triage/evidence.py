@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
 
+from .light import record
 from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
@@ -13,6 +12,10 @@ from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Role, Structure
 from .values import read, squeeze
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
@@ -22,7 +25,7 @@ _RAISING = 3  # lines before an exception that may be the frame which raised it
 _WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Evidence:
     """One thing that speaks for or against a cause."""
 
@@ -38,7 +41,7 @@ class Evidence:
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Case:
     """All that is known of one log: its lines, structure, matches, facts, and the evidence drawn from them."""
 
@@ -152,7 +155,7 @@ def structure_facts(
 
 
 def _of_the_field(cause: str, knowledge: Knowledge) -> bool:
-    return knowledge.causes.get(cause, {"family": ""})["family"] not in ("benign", "")
+    return knowledge.families.get(cause, "") not in ("benign", "")
 
 
 def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> Fact:
@@ -183,8 +186,8 @@ def weigh(
         met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
-    for cause, rule in knowledge.causes.items():
-        for item in rule["evidence"]:
+    for cause, conditions in knowledge.evidence:
+        for item in conditions:
             if holds(item["when"], facts, seen):
                 asked = tuple(fact for name in _fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"

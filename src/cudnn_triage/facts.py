@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
+from .light import record
 from .values import Value, attribute, show
 
-Origin = Literal["log", "local", "table", "structure"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .vocabulary import Origin
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fact:
     """One reading. ``origin`` is "log", "local" (a probe on this machine), "table" (worked out from a compatibility table)
     or "structure" (how the log's lines hang together)."""

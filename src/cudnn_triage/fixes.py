@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-import shlex
-from typing import Any
 
+from .light import pattern
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
 from .report import FixItem
 from .values import Soname, Value, Version
 
-_HOLE = re.compile(r"\{([A-Za-z][\w.\[\]-]*)\}")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _TYPED = (Version, Soname, int, float)
-_SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
+_SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
@@ -56,7 +59,11 @@ def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str
 def quoted(value: Value) -> str:
     """A value as it may stand in a shell command, inside or outside quotes."""
     text = str(value)
-    return text if _SAFE.fullmatch(text) else shlex.quote(text)
+    if _SAFE.fullmatch(text):
+        return text
+    import shlex
+
+    return shlex.quote(text)
 
 
 def _declared(name: str, knowledge: Knowledge) -> bool:

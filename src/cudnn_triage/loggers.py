@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .light import pattern
+
 DATE = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d{4}|\d\d[-/]\d\d|\d{8})"
 TIME = r"\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?"
 STAMP = rf"(?:{DATE}[ T_:,-]{{1,2}}{TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
@@ -24,7 +26,7 @@ _MODULE = (
 _PLACE = r"[\w./-]{1,80}:\d{1,6}"
 _PROCESS = r"(?:[ ]\([\w./]{1,80}[ ]\d{1,6}\))?"
 
-_REMOVED = re.compile(
+_REMOVED = pattern(
     rf"""
     (?:
       # [time] [pid] [LEVEL] [file.py:3:function] message: DeepSpeed, gunicorn, hydra
@@ -65,7 +67,7 @@ _REMOVED = re.compile(
 )
 _REMOVED_FIRST = frozenset("0123456789[EWIDCNTFSewidcnf")
 
-_KEPT = re.compile(
+_KEPT = pattern(
     rf"""
     (?:{STAMP}:?[ ])?
     (?:

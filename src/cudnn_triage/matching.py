@@ -9,21 +9,19 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Literal
 
-import ahocorasick_rs
-import re2
-
+from .light import field, record
 from .knowledge.base import Knowledge
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
 
-_QUIET = re2.Options()
-_QUIET.log_errors = False
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
 _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
@@ -35,7 +33,7 @@ _MOST = 1000  # matches of one template that are looked at; further ones add not
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Capture:
     """A value that a hole of a template took from the log."""
 
@@ -45,7 +43,7 @@ class Capture:
     at: int  # index in its text
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Occurrence:
     """A rule's message found in the log."""
 
@@ -59,7 +57,7 @@ class Occurrence:
     score: float = 100.0
 
 
-@dataclass
+@record
 class Stream:
     """The cleaned lines in the order in which they are matched: each rank's lines together, so that messages stay whole."""
 
@@ -142,32 +140,23 @@ class Matcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (rule, template) for rule in knowledge.rules for template in rule["templates"]
-        ]
-        self._by_anchor: dict[bytes, list[int]] = {}
-        for number, (_, template) in enumerate(self._templates):
-            self._by_anchor.setdefault(template["anchor"].encode(), []).append(number)
-        self._anchors = list(self._by_anchor)
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(self._anchors)
         self._patterns: dict[int, Any] = {}
 
     def _pattern(self, number: int) -> Any:
         pattern = self._patterns.get(number)
         if pattern is None:
-            pattern = self._patterns[number] = re2.compile(self._templates[number][1]["re"], _QUIET)
+            pattern = self._patterns[number] = _compiled(self.knowledge.rules.template(number)[1]["re"])
         return pattern
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
-        if not self._anchors:
-            return []
         done: dict[int, int] = {}  # template -> end of its last match
         counts: dict[int, int] = {}
         found: list[Occurrence] = []
-        for anchor, hit, _ in self._automaton.find_matches_as_indexes(stream.squeezed, overlapping=True):
+        anchors = self.knowledge.anchors
+        for hit, anchor in anchors.find(stream.squeezed):
             offset = -1
-            for number in self._by_anchor[self._anchors[anchor]]:
+            for number in anchors.templates(anchor):
                 if counts.get(number, 0) >= _MOST:
                     continue
                 if offset < 0:
@@ -184,7 +173,7 @@ class Matcher:
     def _try(
         self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
     ) -> tuple[Occurrence | None, int]:
-        rule, template = self._templates[number]
+        rule, template = self.knowledge.rules.template(number)
         start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
         window = stream.text[start:end]
         pattern = self._pattern(number)
@@ -237,6 +226,14 @@ class Matcher:
             return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
         except ValueError:
             return None
+
+
+def _compiled(text: str) -> Any:
+    import re2
+
+    quiet = re2.Options()
+    quiet.log_errors = False
+    return re2.compile(text, quiet)
 
 
 def _plausible(found: Any, template: dict[str, Any]) -> bool:

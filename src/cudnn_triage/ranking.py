@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from .light import record
 from .evidence import Evidence
 
 DEFAULTS: dict[str, float] = {
@@ -25,7 +25,7 @@ DEFAULTS: dict[str, float] = {
 """Used where rules/weights.yaml gives no number. What each number means stands beside it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hypothesis:
     """A cause with all that speaks for and against it."""
 

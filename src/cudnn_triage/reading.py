@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+
+from .light import record
+import os
 
 from .containers import ReadError, unpack
 from .encodings import decode
@@ -12,7 +13,7 @@ from .records import Pieces, extract
 __all__ = ["Log", "ReadError", "read", "read_path", "read_text"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Log:
     """One log: its bytes after decompression, which line numbers and byte offsets refer to, and its text.
 
@@ -45,10 +46,11 @@ def read(data: bytes, name: str = "<stdin>") -> list[Log]:
     return logs
 
 
-def read_path(path: str | Path) -> list[Log]:
+def read_path(path: str | os.PathLike[str]) -> list[Log]:
     """The logs in a file. Raises ReadError, also where the file cannot be opened."""
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except IsADirectoryError:
         raise ReadError(f"{path}: is a directory; name the log files in it") from None
     except (OSError, ValueError) as error:

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from .light import pattern
 from .containers import ReadError
 
 # where records keep their message, best first
@@ -28,14 +29,14 @@ _LABELS = frozenset({
     "function", "method", "module", "language", "url",
 })  # fmt: skip
 _RAISED = ("Error", "Exception", "Interrupt")
-_KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_KEY_WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MOST_COMPARED = 16
 _SAMPLE = 200
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
-_NUMBERS = re.compile(r"\[[\s\d,]*\]")
-_NEXT = re.compile(r'["{}\[\],]')
-_BLANK = re.compile(r"\s*")
+_NUMBERS = pattern(r"\[[\s\d,]*\]")
+_NEXT = pattern(r'["{}\[\],]')
+_BLANK = pattern(r"\s*")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 Path = tuple[str | int, ...]

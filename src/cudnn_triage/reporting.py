@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from .light import record
 from . import __version__
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .fixes import ready
@@ -23,9 +23,12 @@ from .report import (
     Reference,
     Report,
     ToolInfo,
-    Verdict,
 )
 from .structure import Failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .vocabulary import Verdict
 
 _SHOWN = 0.0001  # hypotheses less probable than this are left out
 _MOST = 5
@@ -37,7 +40,7 @@ _SUMMARY = 300
 _UNEXPLAINED = 100
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Writer:
     """Writes reports with one knowledge base."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .values import Value, Version, read, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def derive(facts: Facts, knowledge: Knowledge) -> None:
