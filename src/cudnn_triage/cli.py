@@ -12,7 +12,7 @@ from . import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, AnyStr, NoReturn
+    from typing import IO, Any, AnyStr, NoReturn
 
     from .knowledge.base import Knowledge
     from .reading import Log
@@ -61,11 +61,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose error messages are plain text, whatever the arguments are."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_formatter, **options)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and exit."""
         from .render.plain import visible
 
         super().error(visible(message))
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """As wide as the terminal. The standard one asks ``shutil``, which imports all compression modules, for every option."""
+    try:
+        columns = int(os.environ.get("COLUMNS", "")) or 80
+    except ValueError:
+        try:
+            columns = os.get_terminal_size().columns
+        except (OSError, ValueError):
+            columns = 80
+    return argparse.HelpFormatter(prog, width=columns - 2)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -54,7 +54,7 @@ class Terminal:
 
     def lines(self, draft: Draft) -> list[Draft]:
         """The lines that one raw line shows, controls removed: more than one where it overwrites itself."""
-        if not draft.text.isprintable():
+        if not draft.text.replace("\t", "").isprintable():
             _remove(draft, _CONTROL)
         if self._spelt:
             _remove(draft, _SPELT)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
 
 from .light import pattern
 from .knowledge.base import Knowledge
@@ -158,14 +160,16 @@ class FuzzyMatcher:
 
     def _damaged_codes(self, index: int, text: str) -> Iterator[Occurrence]:
         """A status name with a wrong letter is read as the one name that it can be."""
-        from rapidfuzz import process
-        from rapidfuzz.distance import Levenshtein
-
         for found in _TOKEN.finditer(text):
             token = found[0].lower()
             if len(token) < 12 or token in self.knowledge.code_names:
                 continue
             allowed = max(1, len(token) // 12)
+            if not self._may_be_damaged(token, allowed):
+                continue
+            from rapidfuzz import process
+            from rapidfuzz.distance import Levenshtein
+
             near = process.extract(
                 token, self.knowledge.code_names.keys(), scorer=Levenshtein.distance, score_cutoff=allowed + 2, limit=2
             )
@@ -174,6 +178,22 @@ class FuzzyMatcher:
                 yield Occurrence(
                     name, index, index, found.start(), found.end(), (), "fuzzy", 100.0 - 100.0 * near[0][1] / len(token)
                 )
+
+    def _may_be_damaged(self, token: str, edits: int) -> bool:
+        """Whether a token shares with some status name what must stay whole: one of the ``edits`` + 1 parts of the name."""
+        for size in range(len(token) - edits, len(token) + edits + 1):
+            cuts = [size * part // (edits + 1) for part in range(edits + 2)]
+            for name in self._codes_by_size.get(size, ()):
+                if any(name[start:end] in token for start, end in pairwise(cuts)):
+                    return True
+        return False
+
+    @cached_property
+    def _codes_by_size(self) -> dict[int, list[str]]:
+        names: dict[int, list[str]] = {}
+        for name in self.knowledge.code_names:
+            names.setdefault(len(name), []).append(name)
+        return names
 
     def _captures(
         self, template: dict[str, Any], spans: list[tuple[int, int]], places: list[tuple[int, int]], stream: Stream

@@ -16,6 +16,11 @@ _TAG = pattern(
     r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
     re.IGNORECASE,
 )
+_TAG_SIGNS = tuple(
+    f"<{name}"
+    for name in "pre code span font samp tt kbd small details summary blockquote br div /pre /code /span /font /samp /tt /kbd "
+    "/small /details /summary /blockquote /div /p /li".split()
+)
 _FENCE = pattern(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
 _FENCE_BEFORE = pattern(r"\s{0,3}`{3,}(?=[^`\s])")
 _FENCE_AFTER = pattern(r"(?<=[^`])`{3,}\s{0,8}$")
@@ -37,7 +42,7 @@ class Page:
 
     def __init__(self, text: str) -> None:
         self._entities = "&" in text and _ENTITY.search(text) is not None
-        self._tags = "<" in text and ">" in text and _TAG.search(text) is not None
+        self._tags = "<" in text and ">" in text and _has_tag(text) and _TAG.search(text) is not None
         self._fences = "```" in text or "~~~" in text
         self.marked = self._entities or self._tags or self._fences
 
@@ -83,6 +88,11 @@ class Margins:
                 draft.trim(0)
             elif (match := _POWERSHELL_NAME.match(text)) is not None:
                 draft.drop(match.end())
+
+
+def _has_tag(text: str) -> bool:
+    lowered = text.lower()
+    return any(sign in lowered for sign in _TAG_SIGNS)
 
 
 def _decode_entities(draft: Draft) -> None:

@@ -66,6 +66,8 @@ class Prefix:
     """A prefix that counts only where it recurs. The pattern's group ``rank``, if any, names the stream."""
 
     name: str
+    first: str  # what a line begins with that carries it; "" if that says little
+    needle: str  # and what it holds
     pattern: re.Pattern[str]
     share: float  # of the lines with text that must carry it
     least: int  # lines that must carry it
@@ -74,17 +76,19 @@ class Prefix:
     all: int = 0  # lines that suffice where every line carries it
 
 
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
 _RECURRING: tuple[Prefix, ...] = (
     Prefix(
-        "quote", pattern(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"), 0.6, 3, all=1
+        "quote", ">", "", pattern(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"), 0.6, 3, all=1
     ),
-    Prefix("compose", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True),
-    Prefix("box", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
-    Prefix("srun", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
-    Prefix("bracketed-number", pattern(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
-    Prefix("role", pattern(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
+    Prefix("compose", "", "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True),
+    Prefix("box", "", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
+    Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
+    Prefix("bracketed-number", "[", "]", pattern(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
+    Prefix("role", "[", "]:", pattern(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
     Prefix(
-        "host",
+        "host", "", ":",
         pattern(r"(?P<rank>(?:[A-Za-z][\w.-]{0,60}[A-Za-z_-]\d{1,5}|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})):(?:[ ]|$)"),
         0.6,
         4,
@@ -92,17 +96,17 @@ _RECURRING: tuple[Prefix, ...] = (
         all=2,
     ),
     Prefix(
-        "stern",
+        "stern", _LOWER, "-",
         pattern(r"(?P<rank>[a-z][a-z0-9.-]{1,200}-[a-z0-9]{5}[ ][a-z][a-z0-9-]{0,62})(?:[ ]|$)"),
         0.6,
         3,
         streams=True,
     ),
-    Prefix("stamp", pattern(rf"\[?{STAMP}\]?(?:[ ]-)?[ \t]{_OWN}"), 0.4, 3, time=True, all=1),
-    Prefix("iso", pattern(rf"{_ISO}[ \t]{_OWN}"), 0.2, 2, time=True, all=1),
-    Prefix("wide clock", pattern(rf"(?:\[{TIME}\]|{TIME})[ ]{{2}}"), 0.97, 4, time=True, all=2),
-    Prefix("clock", pattern(rf"(?:\[{TIME}\]|{TIME})[ \t]"), 0.6, 4, time=True, all=2),
-    Prefix("elapsed", pattern(r"\d{1,6}\.\d{1,3}(?:[ ]|$)"), 0.7, 4, time=True),
+    Prefix("stamp", "[0123456789", ":", pattern(rf"\[?{STAMP}\]?(?:[ ]-)?[ \t]{_OWN}"), 0.4, 3, time=True, all=1),
+    Prefix("iso", _DIGITS, ":", pattern(rf"{_ISO}[ \t]{_OWN}"), 0.2, 2, time=True, all=1),
+    Prefix("wide clock", "[0123456789", ":", pattern(rf"(?:\[{TIME}\]|{TIME})[ ]{{2}}"), 0.97, 4, time=True, all=2),
+    Prefix("clock", "[0123456789", ":", pattern(rf"(?:\[{TIME}\]|{TIME})[ \t]"), 0.6, 4, time=True, all=2),
+    Prefix("elapsed", _DIGITS, ".", pattern(r"\d{1,6}\.\d{1,3}(?:[ ]|$)"), 0.7, 4, time=True),
 )
 _TAG = pattern(r"\[[A-Za-z][\w .:/-]{0,30}\](?=[ ])")
 _SAMPLES = 20
@@ -146,7 +150,7 @@ class Prefixes:
         for _ in range(8):
             if at >= len(text):
                 break
-            if text[at] in _CARRIER_FIRST and (match := _CARRIER.match(text, at)) is not None and match.end() > at:
+            if _may_carry(text, at) and (match := _CARRIER.match(text, at)) is not None and match.end() > at:
                 at = match.end()
                 group = match.lastgroup
                 if group in ("ci", "command"):
@@ -169,6 +173,18 @@ class Prefixes:
         return at, "/".join(ranks), level
 
 
+def _may_carry(text: str, at: int) -> bool:
+    """Whether what stands at ``at`` can begin one of the carriers: most lines can not, and need no pattern."""
+    first = text[at]
+    if first not in _CARRIER_FIRST:
+        return False
+    if first.isdigit():
+        return text[at + 10 : at + 11] == "T"
+    if first.islower():
+        return "|" in text or text.startswith(("section_", "kernel: "), at)
+    return first in "[#:_<(" or text[at + 3 : at + 4] == " "
+
+
 def _sample(texts: Sequence[str]) -> Sequence[str]:
     """Stretches from all over a long log."""
     if len(texts) <= _SAMPLES * _SAMPLE_LINES:
@@ -189,6 +205,8 @@ def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
         if not text or text.isspace():
             continue
         total += 1
+        if (prefix.first and text[0] not in prefix.first) or prefix.needle not in text:
+            continue
         match = prefix.pattern.match(text)
         if match is None or not match.end():
             continue

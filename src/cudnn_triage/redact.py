@@ -26,6 +26,7 @@ _FORMS = pattern(
     r"|AIza[\w-]{35}|xox[abposr]-[\w-]{10,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{40,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
+_FORM_SIGNS = ("gh", "glpat-", "hf_", "AKIA", "ASIA", "AIza", "xox", "npm_", "pypi-", "eyJ", "-----BEGIN ")
 _GUESSED = pattern(
     rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})"
 )  # only if the value looks like one
@@ -79,11 +80,12 @@ def masked(text: str) -> str:
 
 def secrets(text: str) -> list[Span]:
     """Where the secrets in ``text`` stand, in order and apart. Takes time linear in the text."""
-    found = [m.span() for m in _FORMS.finditer(text)]
-    found += [m.span(m.lastindex or 0) for m in _GUESSED.finditer(text) if _looks_random(m[m.lastindex or 0])]
-    if "://" in text:
-        found += [m.span() for m in _USER.finditer(text) if ":" in m[0] or _looks_random(m[0])]
+    found = [m.span() for m in _FORMS.finditer(text)] if any(sign in text for sign in _FORM_SIGNS) else []
     lowered = text.lower()
+    if "sk-" in text or "bearer" in lowered:
+        found += [m.span(m.lastindex or 0) for m in _GUESSED.finditer(text) if _looks_random(m[m.lastindex or 0])]
+    if "://" in text and "@" in text:
+        found += [m.span() for m in _USER.finditer(text) if ":" in m[0] or _looks_random(m[0])]
     if any(stem in lowered for stem in _STEMS):
         found += _assigned(text)
     return _apart(span for span in found if text[span[0] : span[1]] != MASK)

@@ -34,22 +34,28 @@ _PROMPT = pattern(
     r"(?:>>> ?|\.\.\. |In ?\[\d+\]: |\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
 )
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-_NATIVE = (
-    pattern(r"frame #\d+: "),  # c10
-    pattern(r"#\d+\s+(?:0x[0-9a-f]+ in |0x[0-9a-f]{6,}|\S+ \(.*\) at |<signal handler)"),  # gdb, sanitizers
-    pattern(r"@\s+(?:0x[0-9a-f]+|\(nil\))\s"),  # glog
-    pattern(
-        r"at [\w$.<>]+\([^)]*\)(?: .*)?$|at (?:async )?\S.* \(.*:\d+:\d+\)$|\.\.\. \d+ more$"
-    ),  # Java, JavaScript
-    pattern(r"\[\S+\] \[ ?\d+\] "),  # Open MPI
-    pattern(r"\d+ +\S+\([^)]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]"),  # UCX
-    pattern(r"\S+\((?:\S*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]"),  # backtrace_symbols
-    pattern(
-        r"(?:\[ *\d+\.\d+\]\s+|<\d>\[ *\d+\.\d+\]\s+)?(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+(?: |$)"
+_NATIVE = (  # entries of stack traces: what the line holds, and how it begins
+    ("frame #", pattern(r"frame #\d+: ")),  # c10
+    ("#", pattern(r"#\d+\s+(?:0x[0-9a-f]+ in |0x[0-9a-f]{6,}|\S+ \(.*\) at |<signal handler)")),  # gdb, sanitizers
+    ("@", pattern(r"@\s+(?:0x[0-9a-f]+|\(nil\))\s")),  # glog
+    ("at ", pattern(r"at [\w$.<>]+\([^)]*\)(?: .*)?$|at (?:async )?\S.* \(.*:\d+:\d+\)$")),  # Java, JavaScript
+    (" more", pattern(r"\.\.\. \d+ more$")),
+    ("] [", pattern(r"\[\S+\] \[ ?\d+\] ")),  # Open MPI
+    ("+0x", pattern(r"\d+ +\S+\([^)]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # UCX
+    ("+0x", pattern(r"\S+\((?:\S*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # backtrace_symbols
+    (
+        "+0x",
+        pattern(r"(?:\[ *\d+\.\d+\]\s+|<\d>\[ *\d+\.\d+\]\s+)?(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+(?: |$)"),
     ),  # Linux kernel
-    pattern(r"\d+: +(?:0x[0-9a-f]+ - )?[\w<][\w:<>{} ]*(?:::[\w<>{} ]+)+$|at (?:/|\./)\S+\.rs:\d+"),  # Rust
-    pattern(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$"),  # Julia
-    pattern(r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "),  # Lua
+    ("::", pattern(r"\d+: +(?:0x[0-9a-f]+ - )?[\w<][\w:<>{} ]*(?:::[\w<>{} ]+)+$")),  # Rust
+    (".rs:", pattern(r"at (?:/|\./)\S+\.rs:\d+")),
+    ("@ ", pattern(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$")),  # Julia
+    (
+        ": ",
+        pattern(
+            r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "
+        ),
+    ),  # Lua
 )
 _NATIVE_HINTS = ("frame #", "0x", "(nil)", ".rs:", "::", " @ ", "@ ", "[C]: ", ": in ", "at ", " more")
 _RAISED_FROM = pattern(r"Exception raised from .* \(most recent call first\)")
@@ -140,7 +146,7 @@ def native_frame(bare: str) -> bool:
     else:
         return False
     head = bare[:1500]
-    return any(pattern.match(head) for pattern in _NATIVE)
+    return any(needle in head and shape.match(head) is not None for needle, shape in _NATIVE)
 
 
 def raised_from(bare: str) -> bool:
