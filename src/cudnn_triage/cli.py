@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
 
-from . import __version__
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from typing import IO, Any, AnyStr, NoReturn
 
     from .knowledge.base import Knowledge
@@ -33,6 +31,16 @@ or paste the log here and end with {end} on a line of its own."""
 
 class UsageError(Exception):
     """Wrong usage or unreadable input; the message says what, where and what to do."""
+
+
+def program() -> NoReturn:
+    """What the installed command runs: ``main``, and an end without taking everything down, which would cost a fifth of the time."""
+    gc.disable()  # what a run makes is needed until it ends
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,64 +66,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose error messages are plain text, whatever the arguments are."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=_formatter, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong and exit."""
-        from .render.plain import visible
-
-        super().error(visible(message))
-
-
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """As wide as the terminal. The standard one asks ``shutil``, which imports all compression modules, for every option."""
-    try:
-        columns = int(os.environ.get("COLUMNS", "")) or 80
-    except ValueError:
-        try:
-            columns = os.get_terminal_size().columns
-        except (OSError, ValueError):
-            columns = 80
-    return argparse.HelpFormatter(prog, width=columns - 2)
-
-
 def parser() -> argparse.ArgumentParser:
     """The options of the main job."""
-    main_parser = Parser(
-        prog="cudnn-triage",
-        description="Read a log, name the root cause of a GPU error, print the fix.",
-        epilog=f"Other commands: {', '.join(COMMANDS)} (cudnn-triage COMMAND --help). "
-        "Write -- before a log that is named like a command or an option.",
-    )
-    main_parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="logs to read, '-' is standard input (the default)"
-    )
-    main_parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="how to print the report (default: text)"
-    )
-    main_parser.add_argument(
-        "--rules", action="append", default=[], metavar="DIR", help="add rules; same ids override the shipped ones"
-    )
-    main_parser.add_argument(
-        "--exit-code", action="store_true", help="exit 10 when a cause was found, 11 when an error is unexplained"
-    )
-    main_parser.add_argument("--verbose", action="store_true", help="show all evidence and all harmless messages")
-    main_parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colour in text output"
-    )
-    main_parser.add_argument("--width", type=int, metavar="N", help="columns of text output (default: the terminal's)")
-    main_parser.add_argument("--no-redact", action="store_true", help="do not mask tokens, keys and passwords")
-    main_parser.add_argument("--version", action="version", version=f"cudnn-triage {__version__}")
-    return main_parser
+    from .options import parser
+
+    return parser(COMMANDS, FORMATS)
+
+
+class PlainOptions:
+    """The options of a run that only names files and a format; all others are as if not given."""
+
+    def __init__(self, files: Sequence[str], form: str) -> None:
+        self.files = files
+        self.format = form
+        self.rules: Sequence[str] = ()
+        self.color = "auto"
+        self.verbose = False
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+def plain_options(args: Sequence[str]) -> Any:
+    """Such options, understood without ``argparse``, which takes longer than reading a log; None where there are others."""
+    form, files = "text", list(args)
+    if files[:1] == ["--format"] and files[1:2] and files[1] in FORMATS:
+        form, files = files[1], files[2:]
+    return None if any(name.startswith("-") for name in files) else PlainOptions(files, form)
 
 
 def triage_command(args: Sequence[str]) -> int:
     """The main job: read logs, print reports."""
-    options = parser().parse_args(args)
+    options = plain_options(args) or parser().parse_args(args)
     if options.width is not None and not 40 <= options.width <= 1000:
         raise UsageError(f"--width {options.width}: expected 40 to 1000 columns")
     output()  # without one there is no need to begin
@@ -247,8 +229,10 @@ def _put(stream: IO[AnyStr], data: AnyStr) -> None:
 
 def _close_output() -> None:
     """Let what is still unwritten go nowhere, so that the interpreter does not stumble over it when it ends."""
-    with contextlib.suppress(OSError, ValueError):
+    try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
 
 
 def output() -> IO[str]:

@@ -12,7 +12,6 @@ from .cli import (
     FAILED,
     FORMATS,
     OK,
-    Parser,
     UsageError,
     complain,
     emit,
@@ -21,6 +20,7 @@ from .cli import (
     standard_input,
     unreadable,
 )
+from .options import Parser
 
 HEALTHY = "corpus/healthy"
 

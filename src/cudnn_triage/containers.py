@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         def needs_input(self) -> bool: ...
         def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
+
 MOST_BYTES = 2 << 30
 """What an input may expand to in all."""
 

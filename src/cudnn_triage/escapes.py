@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .light import pattern
 from .drafts import Draft, Edit
+from .light import pattern
 
 _CSI = r"[0-?]{0,64}[ -/]{0,8}[@-~]"
 _CONTROL = pattern(

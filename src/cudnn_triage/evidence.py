@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .light import record
 from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
+from .light import record
 from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Role, Structure
@@ -69,8 +69,9 @@ def collect_facts(
 def _implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge) -> list[Fact]:
     """The constant facts that a message sets, with the message's own captures filled in."""
     out: list[Fact] = []
-    values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures}
-    for name, text in knowledge.by_id[occurrence.rule]["sets"].items():
+    constants = knowledge.by_id[occurrence.rule]["sets"]
+    values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures} if constants else {}
+    for name, text in constants.items():
         for hole, value in values.items():
             name, text = name.replace(hole, value.lower().replace("_", "-")), text.replace(hole, value)
         declared = knowledge.facts.get(name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from .light import pattern
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
+from .light import pattern
 from .report import FixItem
 from .values import Soname, Value, Version
 

@@ -7,14 +7,13 @@ never match by likeness: one that a template contains must stand in the line, or
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from .light import pattern
 from .knowledge.base import Knowledge
 from .knowledge.indexes import LEAST, without_holes
+from .light import pattern
 from .matching import Capture, Occurrence, Stream
 from .structure import Role, Structure
 from .values import read, squeeze

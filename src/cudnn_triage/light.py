@@ -15,22 +15,23 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as record
     from dataclasses import field
     from re import compile as pattern
+    from typing import Any, NoReturn
 else:
     _NONE = object()
 
     class field:
         """A field's default, made anew for each object."""
 
-        def __init__(self, *, default_factory):
+        def __init__(self, *, default_factory: Any) -> None:
             self.make = default_factory
 
     class _Fields:
         """Stands for ``__dataclass_fields__`` until somebody asks for it."""
 
-        def __get__(self, instance, cls):
+        def __get__(self, instance: object, cls: Any) -> dict[str, Any]:
             import dataclasses
 
-            def known(name):
+            def known(name: str) -> Any:
                 default = cls.__record_defaults__.get(name, _NONE)
                 if default is _NONE:
                     return dataclasses.field()
@@ -42,7 +43,7 @@ else:
             cls.__dataclass_fields__ = dataclasses.make_dataclass(cls.__name__, rows).__dataclass_fields__
             return cls.__dataclass_fields__
 
-    def record(cls=None, /, *, frozen=False, slots=False):
+    def record(cls: Any = None, /, *, frozen: bool = False, slots: bool = False) -> Any:
         """``dataclasses.dataclass``, for positional and keyword fields with or without defaults."""
         if cls is None:
             return lambda cls: record(cls, frozen=frozen, slots=slots)
@@ -64,14 +65,14 @@ else:
         one = attrgetter(names[0]) if len(names) == 1 else None
         values = (lambda self: (one(self),)) if one else attrgetter(*names)
 
-        def __eq__(self, other):
+        def __eq__(self: Any, other: object) -> Any:
             return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
-        def __repr__(self):
+        def __repr__(self: Any) -> str:
             shown = ", ".join(f"{name}={value!r}" for name, value in zip(names, values(self), strict=True))
             return f"{self.__class__.__qualname__}({shown})"
 
-        def __reduce__(self):
+        def __reduce__(self: Any) -> tuple[Any, Any]:
             return self.__class__, values(self)
 
         cls.__eq__, cls.__repr__, cls.__reduce__ = __eq__, __repr__, __reduce__
@@ -80,10 +81,10 @@ else:
             cls.__setattr__, cls.__delattr__ = _refuse, _refuse
         return cls
 
-    def _first_init(cls, names, defaults, frozen):
+    def _first_init(cls: Any, names: tuple[str, ...], defaults: dict[str, Any], frozen: bool) -> Any:
         """A constructor that compiles the real one when the first object is made."""
 
-        def __init__(self, *args, **kwargs):
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             store = "_set(self, {0!r}, {0})" if frozen else "self.{0} = {0}"
             known = {f"_{name}": value for name, value in defaults.items()}
             parameters = [f"{name}=_{name}" if name in defaults else name for name in names]
@@ -101,7 +102,7 @@ else:
 
         return __init__
 
-    def _refuse(self, name, value=None):
+    def _refuse(self: object, name: str, value: object = None) -> NoReturn:
         from dataclasses import FrozenInstanceError
 
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -109,10 +110,10 @@ else:
     class pattern:
         """A regular expression that is compiled when it is first used."""
 
-        def __init__(self, text, flags=0):
+        def __init__(self, text: str, flags: int = 0) -> None:
             self.pattern, self.flags = text, flags
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> Any:
             method = getattr(re.compile(self.pattern, self.flags), name)
             setattr(self, name, method)
             return method

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .light import pattern
 from .drafts import Draft, Edit
+from .light import pattern
 
 _ENTITY = pattern(
     r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|gt|lt|amp|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo);"
@@ -16,11 +16,11 @@ _TAG = pattern(
     r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
     re.IGNORECASE,
 )
-_TAG_SIGNS = tuple(
-    f"<{name}"
-    for name in "pre code span font samp tt kbd small details summary blockquote br div /pre /code /span /font /samp /tt /kbd "
-    "/small /details /summary /blockquote /div /p /li".split()
-)
+_TAG_SIGNS = (
+    "<pre", "<code", "<span", "<font", "<samp", "<tt", "<kbd", "<small", "<details", "<summary", "<blockquote", "<br", "<div",
+    "</pre", "</code", "</span", "</font", "</samp", "</tt", "</kbd", "</small", "</details", "</summary", "</blockquote",
+    "</div", "</p", "</li",
+)  # fmt: skip
 _FENCE = pattern(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
 _FENCE_BEFORE = pattern(r"\s{0,3}`{3,}(?=[^`\s])")
 _FENCE_AFTER = pattern(r"(?<=[^`])`{3,}\s{0,8}$")

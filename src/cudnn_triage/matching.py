@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from .light import field, record
 from .knowledge.base import Knowledge
+from .light import field, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
@@ -152,12 +152,15 @@ class Matcher:
         """All exact matches, in log order."""
         done: dict[int, int] = {}  # template -> end of its last match
         counts: dict[int, int] = {}
+        whole: dict[int, bool] = {}  # template -> whether all of its literal parts stand somewhere in the log
         found: list[Occurrence] = []
         anchors = self.knowledge.anchors
         for hit, anchor in anchors.find(stream.squeezed):
             offset = -1
             for number in anchors.templates(anchor):
                 if counts.get(number, 0) >= _MOST:
+                    continue
+                if not self._whole(number, stream.squeezed, whole):
                     continue
                 if offset < 0:
                     offset = stream.from_squeezed(hit)
@@ -169,6 +172,14 @@ class Matcher:
                     done[number] = end
                     counts[number] = counts.get(number, 0) + 1
         return sorted(found, key=lambda o: (o.first, o.start, o.rule))
+
+    def _whole(self, number: int, squeezed: bytes, known: dict[int, bool]) -> bool:
+        found = known.get(number)
+        if found is None:
+            template = self.knowledge.rules.template(number)[1]
+            needs = template["parts"] or template["needs"]
+            found = known[number] = all(text.encode() in squeezed for text in needs)
+        return found
 
     def _try(
         self, number: int, offset: int, stream: Stream, structure: Structure, floor: int

@@ -80,15 +80,25 @@ _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _RECURRING: tuple[Prefix, ...] = (
     Prefix(
-        "quote", ">", "", pattern(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"), 0.6, 3, all=1
+        "quote",
+        ">",
+        "",
+        pattern(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"),
+        0.6,
+        3,
+        all=1,
     ),
-    Prefix("compose", "", "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True),
+    Prefix(
+        "compose", "", "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
+    ),
     Prefix("box", "", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
     Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
     Prefix("bracketed-number", "[", "]", pattern(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
     Prefix("role", "[", "]:", pattern(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
     Prefix(
-        "host", "", ":",
+        "host",
+        "",
+        ":",
         pattern(r"(?P<rank>(?:[A-Za-z][\w.-]{0,60}[A-Za-z_-]\d{1,5}|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})):(?:[ ]|$)"),
         0.6,
         4,
@@ -96,7 +106,9 @@ _RECURRING: tuple[Prefix, ...] = (
         all=2,
     ),
     Prefix(
-        "stern", _LOWER, "-",
+        "stern",
+        _LOWER,
+        "-",
         pattern(r"(?P<rank>[a-z][a-z0-9.-]{1,200}-[a-z0-9]{5}[ ][a-z][a-z0-9-]{0,62})(?:[ ]|$)"),
         0.6,
         3,

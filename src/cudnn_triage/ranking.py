@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from .light import record
 from .evidence import Evidence
+from .light import record
 
 DEFAULTS: dict[str, float] = {
     "certain": 6.0,  # log-odds that a message of this strength adds, the first time

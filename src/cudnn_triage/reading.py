@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-
-from .light import record
 import os
 
 from .containers import ReadError, unpack
 from .encodings import decode
+from .light import record
 from .records import Pieces, extract
 
 __all__ = ["Log", "ReadError", "read", "read_path", "read_text"]

@@ -27,9 +27,7 @@ _FORMS = pattern(
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
 _FORM_SIGNS = ("gh", "glpat-", "hf_", "AKIA", "ASIA", "AIza", "xox", "npm_", "pypi-", "eyJ", "-----BEGIN ")
-_GUESSED = pattern(
-    rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})"
-)  # only if the value looks like one
+_GUESSED = pattern(rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})")  # only if the value looks like one
 _USER = pattern(  # what stands before the last @ of a URL's host; else a password with a slash in it
     r"""(?<=://)(?:[^\s"'<>/?\#]*(?=@)|[^\s"'<>/?\#:@]{1,100}:(?!\d*(?:[/?\#]|$))[^\s"'<>@]{1,200}(?=@))""", re.VERBOSE
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .light import record
 from . import __version__
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .fixes import ready
 from .knowledge.base import Knowledge
+from .light import record
 from .ranking import Hypothesis
 from .reading import Log
 from .report import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .light import pattern
 from .drafts import Draft
+from .light import pattern
 
 # what begins a line wherever it stands, for logs that were pasted or written as one line
 _RECORD = pattern(

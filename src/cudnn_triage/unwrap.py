@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from .light import pattern
 from .drafts import Draft, joined
+from .light import pattern
 
 # what begins a line of its own, whatever stood before
 _START = pattern(

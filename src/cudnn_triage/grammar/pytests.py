@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..light import pattern
 from ..structure import Frame, Role
 from .page import Found, Stream, indent

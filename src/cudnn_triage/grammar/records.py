@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..light import pattern
 
 _LEVEL = r"(?:INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|TRACE)"

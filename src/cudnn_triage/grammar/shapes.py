@@ -52,9 +52,7 @@ _NATIVE = (  # entries of stack traces: what the line holds, and how it begins
     ("@ ", pattern(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$")),  # Julia
     (
         ": ",
-        pattern(
-            r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "
-        ),
+        pattern(r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "),
     ),  # Lua
 )
 _NATIVE_HINTS = ("frame #", "0x", "(nil)", ".rs:", "::", " @ ", "@ ", "[C]: ", ": in ", "at ", " more")

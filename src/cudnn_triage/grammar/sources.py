@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ..light import pattern
 from ..structure import Role
 from .page import Stream, indent
@@ -13,9 +11,7 @@ from .shapes import arrow, numbered
 _TRACE = pattern(r"\++ (?=[\w./'\"$\[({:~-])")
 _BARRED = pattern(r"(?:\d+ *\|(?: |$|>>>)|\|(?: *[\^~|]|$)|\+\+\+ \|)")
 _IPYTHON = pattern(r"In ?\[\d+\]: ")
-_DIAGNOSTIC = pattern(
-    r"[^\n]{0,1000}(?::\d+:\d+|\(\d+(?:,\d+)?\)|:\d+) ?: (?:fatal )?(?:error|warning|note|remark)\b"
-)
+_DIAGNOSTIC = pattern(r"[^\n]{0,1000}(?::\d+:\d+|\(\d+(?:,\d+)?\)|:\d+) ?: (?:fatal )?(?:error|warning|note|remark)\b")
 _POINTER = pattern(r"[\^~][\^~ ]*$")
 _CODE = pattern(r"[\w.]*warn\w*\s*\(")
 

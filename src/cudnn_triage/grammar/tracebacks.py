@@ -6,8 +6,6 @@ further left, then its message. The shapes of frames and source differ (see shap
 
 from __future__ import annotations
 
-import re
-
 from ..light import pattern
 from ..structure import Frame, Role
 from . import failures, messages, peeling, plain

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
 from .indexes import Anchors, Runs
-from .store import Records, Rules, Store
+from .store import Deferred, Records, Rules, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class Knowledge:
         """Rules (signatures and codes) by id."""
         self.anchors = Anchors(store)
         self.runs = Runs(store)
-        self.tables: list[Data] = [_Table(head, store) for head in core["tables"]]
+        self.tables: list[Data] = [
+            Deferred(head, "rows", partial(store.json, f"table {head['table']}")) for head in core["tables"]
+        ]
         light: dict[str, tuple[str, str, list[Data]]] = core["causes"]
         self.families = {name: family for name, (family, _, _) in light.items()}
         self.evidence = [(name, evidence) for name, (_, _, evidence) in light.items() if evidence]
@@ -109,21 +111,6 @@ class Knowledge:
         stem = value.stem.lower()
         product = next((product for key, product in self._products if stem.startswith(key)), "")
         return Soname(value.text, value.stem, value.version, value.dir, product)
-
-
-class _Table(dict[str, "Any"]):
-    """A compatibility table whose rows are read when they are first asked for."""
-
-    def __init__(self, head: Data, store: Store) -> None:
-        super().__init__(head)
-        self._store = store
-
-    def __missing__(self, key: str) -> list[dict[str, str]]:
-        if key != "rows":
-            raise KeyError(key)
-        rows: list[dict[str, str]] = self._store.json(f"table {self['table']}")
-        self[key] = rows
-        return rows
 
 
 def source_rules() -> str | None:

@@ -115,7 +115,8 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
-    anchor = _regex_anchor(pattern)
+    needs = _regex_literals(pattern)
+    anchor = max(needs, key=len, default="")
     if len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
@@ -134,6 +135,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
             "after": 800,
             "holes": holes,
             "parts": [],
+            "needs": needs,
             "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
@@ -141,9 +143,10 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
     ]
 
 
-def _regex_anchor(pattern: str) -> str:
-    """The longest run of literal characters that every match must contain (outside groups, classes and repetitions)."""
-    best, run, depth, i = "", "", 0, 0
+def _regex_literals(pattern: str) -> list[str]:
+    """The runs of literal characters, squeezed, that every match must contain (outside groups, classes and repetitions)."""
+    runs: list[str] = []
+    run, depth, i = "", 0, 0
     while i < len(pattern):
         char = pattern[i]
         following = pattern[i + 1 : i + 2]
@@ -164,10 +167,11 @@ def _regex_anchor(pattern: str) -> str:
         if literal and not depth and not optional:
             run += literal
         else:
-            best, run = max(best, run, key=len), ""
+            runs.append(squeeze(run))
+            run = ""
         if char == "|" and not depth:
-            return ""
-    return squeeze(max(best, run, key=len))
+            return []
+    return [found for found in (*runs, squeeze(run)) if len(found) > 1]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:

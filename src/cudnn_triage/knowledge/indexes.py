@@ -43,7 +43,10 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
         templates.setdefault(anchor.encode(), []).append(number)
     literals = list(templates)
     count = Counter(run for literal in literals for run in {*_runs(literal)})
-    places = [min(range(max(len(a) - RUN + 1, 0)), key=lambda i, a=a: count[a[i : i + RUN]], default=-1) for a in literals]  # type: ignore[misc]
+    places: list[int] = []
+    for literal in literals:
+        rareness = [count[run] for run in _runs(literal)]
+        places.append(rareness.index(min(rareness)) if rareness else -1)
     by_key: dict[bytes, list[int]] = {}
     for number, (literal, place) in enumerate(zip(literals, places, strict=True)):
         if place >= 0:

@@ -32,11 +32,8 @@ def pack(data: Data) -> bytes:
         and sum(map(len, template["parts"])) >= indexes.LEAST
     }
     telling = _telling({number: templates[number][1]["text"] for number in prose}, set(data["field_words"]))
-    numbers = iter(range(len(templates)))
-    texts = [
-        _json({**rule, "templates": [{**t, "telling": telling.get(next(numbers), [])} for t in rule["templates"]]})
-        for rule in rules
-    ]
+    heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
+    texts = [_json({**template, "telling": telling.get(n, [])}) for n, (_, template) in enumerate(templates)]
     causes: dict[str, Data] = data["causes"]
     core = {
         **{name: data[name] for name in _CORE},
@@ -50,8 +47,10 @@ def pack(data: Data) -> bytes:
         **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
         "ids": "\n".join(rule["id"] for rule in rules).encode(),
         "codes": "\n".join(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]).encode(),
-        "rules": b"".join(texts),
-        "rules.at": indexes.sums(map(len, texts)),
+        "rules": b"".join(heads),
+        "rules.at": indexes.sums(map(len, heads)),
+        "templates": b"".join(texts),
+        "templates.at": indexes.sums(map(len, texts)),
         "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
         **indexes.anchor_sections([template["anchor"] for _, template in templates]),
         **indexes.run_sections(prose, len(templates)),
@@ -82,4 +81,3 @@ def _file(digest: str, sections: dict[str, bytes]) -> bytes:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-

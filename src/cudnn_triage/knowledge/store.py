@@ -63,6 +63,18 @@ class Store:
         return text.split("\n") if text else []
 
 
+class Texts:
+    """Records of JSON by number."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._text = store.section(name)
+        self._at = store.ints(f"{name}.at")
+
+    def json(self, number: int) -> Any:
+        """What a record says."""
+        return json.loads(bytes(self._text[self._at[number] : self._at[number + 1]]))
+
+
 class Records(Mapping[str, "Data"]):
     """Records by name, each decoded when it is first asked for."""
 
@@ -87,24 +99,47 @@ class Records(Mapping[str, "Data"]):
         return len(self._names)
 
 
+class Deferred(dict[str, "Any"]):
+    """A record of which one entry is decoded when it is first asked for."""
+
+    __slots__ = ("_decode", "_name")
+
+    def __init__(self, record: Data, name: str, decode: Callable[[], Any]) -> None:
+        super().__init__(record)
+        self._name = name
+        self._decode = decode
+
+    def __missing__(self, key: str) -> Any:
+        if key != self._name:
+            raise KeyError(key)
+        found = self[key] = self._decode()
+        return found
+
+
 class Rules:
     """The rules (signatures and codes) of a store and their templates, both also by number."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._at = store.ints("rules.at")
-        self._first = store.ints("rules.first")  # number of each rule's first template; rules without any share the next one's
-        self._text = store.section("rules")
+        self._rules = Texts(store, "rules")
+        self._templates = Texts(store, "templates")
+        self._first = store.ints(
+            "rules.first"
+        )  # number of each rule's first template; rules without any share the next one's
         self._known: dict[int, Data] = {}
+        self._known_templates: dict[int, tuple[Data, Data]] = {}
 
     def __len__(self) -> int:
-        return len(self._at) - 1
+        return len(self._first) - 1
 
     def __getitem__(self, number: int) -> Data:
         found = self._known.get(number)
         if found is None:
-            text = bytes(self._text[self._at[number] : self._at[number + 1]])
-            found = self._known[number] = json.loads(text)
+            first, last = self._first[number], self._first[number + 1]
+            found = Deferred(
+                self._rules.json(number), "templates", lambda: [self.template(at)[1] for at in range(first, last)]
+            )
+            self._known[number] = found
         return found
 
     @cached_property
@@ -117,6 +152,8 @@ class Rules:
 
     def template(self, number: int) -> tuple[Data, Data]:
         """A template, by its number among all, and the rule that it belongs to."""
-        at = bisect_right(self._first, number) - 1
-        rule = self[at]
-        return rule, rule["templates"][number - self._first[at]]
+        found = self._known_templates.get(number)
+        if found is None:
+            rule = self[bisect_right(self._first, number) - 1]
+            found = self._known_templates[number] = (rule, self._templates.json(number))
+        return found
