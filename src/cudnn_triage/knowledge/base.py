@@ -34,6 +34,8 @@ class Knowledge:
             from .packing import pack
 
             data = pack(data)
+        self.packed = data
+        """The bytes of its store."""
         self._store = store = Store(data)
         core = store.json("core")
         self.digest: str = store.digest
