@@ -18,6 +18,7 @@ from .reading import Log, read, read_text
 from .redact import redacted
 from .report import ProbeItem, Report
 from .reporting import Writer
+from .selection import selected
 from .tables import derive
 
 
@@ -47,6 +48,7 @@ class Triager:
 
     def triage(self, log: Log, facts: Iterable[Fact] = (), probes: tuple[ProbeItem, ...] = ()) -> Report:
         """The report on one log."""
+        log = selected(log, self.knowledge)
         lines = clean(log)
         case = self.examine(lines, facts)
         return self.report(log, case, probes)

@@ -77,7 +77,7 @@ def extract(text: str, encoding: str, bom: int, name: str) -> tuple[str, Pieces]
     head = text[:4096].lstrip()
     if head[:1] in ("{", "[") and (found := _document(text, name)) is not None:
         return _assemble(text, found, encoding, bom)
-    if "{" in text and _is_lines(text):
+    if "{" in text and is_lines(text):
         return _assemble(text, _line_values(text), encoding, bom)
     return None
 
@@ -157,7 +157,7 @@ def _key_words(key: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _KEY_WORD.findall(key[:100]))
 
 
-def _is_lines(text: str) -> bool:
+def is_lines(text: str) -> bool:
     """Whether the log is one JSON record per line (with other lines between them, perhaps)."""
     lines = records = strong = braces = 0
     position = 0

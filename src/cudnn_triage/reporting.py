@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from . import __version__
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
@@ -55,7 +55,7 @@ class Writer:
         unrelated = bool(rivals) and rivals[0].cause in self.knowledge.off_field and rivals[0].probability > none
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
-        benign = self._benign(case, hypotheses)
+        benign = self._benign(case, hypotheses, log.repeats or {})
         verdict: Verdict
         if not any(line.text.strip() for line in case.lines):
             verdict = "empty"
@@ -80,7 +80,9 @@ class Writer:
             failed=failed,
             facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in case.facts),
             probes=probes,
-            input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
+            input=InputInfo(
+                log.name, len(log.raw) if log.size < 0 else log.size, _line_count(log), log.coded or log.encoding
+            ),
         )
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
@@ -97,7 +99,9 @@ class Writer:
         }
         return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
 
-    def _benign(self, case: Case, hypotheses: Sequence[Hypothesis]) -> tuple[BenignItem, ...]:
+    def _benign(
+        self, case: Case, hypotheses: Sequence[Hypothesis], repeats: Mapping[str, int]
+    ) -> tuple[BenignItem, ...]:
         items: list[BenignItem] = []
         for hypothesis in hypotheses:
             cause = self.knowledge.causes[hypothesis.cause]
@@ -111,7 +115,8 @@ class Writer:
                 first = found[0].occurrence
                 if first:
                     number, text = case.lines[first.first].number, _text(case, first.first)
-                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], len(found)))
+                    count = max(len(found), repeats.get(name, 0))
+                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], count))
         return tuple(items)
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
@@ -232,6 +237,8 @@ def _shortened(text: str, most: int) -> str:
 
 def _line_count(log: Log) -> int:
     """Lines of the log as read; of one taken out of JSON, the lines of the file."""
+    if log.rows >= 0:
+        return log.rows
     if log.pieces:
         return len(log.raw.splitlines())
     return log.text.count("\n") + (not log.text.endswith("\n") and bool(log.text))

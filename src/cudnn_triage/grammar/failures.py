@@ -7,7 +7,7 @@ import re
 from ..light import pattern
 
 # What a line must hold for the shapes below to be worth trying.
-_HINTS = (
+HINTS = (
     "rror", "ERROR: ", "ailed", "xit", "illed", "bort", "ignal", "egmentation", "SIG", "FATAL", "atal", "FAILED", "us error",
     "llegal instruction", "loating point exc", "breakpoint trap", "OOM", "oom", "panic", "return", "CANCELLED", "npm ERR!",
     "free()", "malloc", "munmap", "corrupt", "smashing", "overflow detected", "ssertion", "*** ", "mpirun", "Primary job",
@@ -212,7 +212,7 @@ def of_code(code: int) -> str:
 
 def read(bare: str) -> tuple[str, str] | None:
     """(kind, type) of the failure that a line reports, ``None`` if it reports none. Ask for lines outside tracebacks only."""
-    for hint in _HINTS:
+    for hint in HINTS:
         if hint in bare:
             break
     else:

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
 from .indexes import Anchors, Runs
+from .literals import Literals
 from .store import Deferred, Records, Rules, Store
 
 TYPE_CHECKING = False
@@ -47,6 +48,7 @@ class Knowledge:
         """Rules (signatures and codes) by id."""
         self.anchors = Anchors(store)
         self.runs = Runs(store)
+        self.literals = Literals(store)
         self.tables: list[Data] = [
             Deferred(head, "rows", partial(store.json, f"table {head['table']}")) for head in core["tables"]
         ]

@@ -61,6 +61,20 @@ def compiled(
     return found
 
 
+def kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """What an earlier run kept under this name, or what ``make`` gives, kept for later ones."""
+    cache = folder()
+    if cache is None:
+        return make()
+    file = cache / name
+    try:
+        return file.read_bytes()
+    except OSError:
+        made = make()
+        store(file, made)
+        return made
+
+
 def _load(file: Path) -> bytes | None:
     try:
         data = file.read_bytes()

@@ -115,8 +115,9 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
-    needs = _regex_literals(pattern)
-    anchor = max(needs, key=len, default="")
+    runs = _regex_literals(pattern)
+    literal = max(runs, key=lambda run: len(squeeze(run)), default="")
+    needs, anchor = [found for run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
     if len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
@@ -131,6 +132,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
         {
             "re": f"(?im){pattern}",
             "anchor": anchor,
+            "literal": literal,
             "before": 400,
             "after": 800,
             "holes": holes,
@@ -144,7 +146,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
 
 
 def _regex_literals(pattern: str) -> list[str]:
-    """The runs of literal characters, squeezed, that every match must contain (outside groups, classes and repetitions)."""
+    """The runs of literal characters that every match must contain (outside groups, classes and repetitions)."""
     runs: list[str] = []
     run, depth, i = "", 0, 0
     while i < len(pattern):
@@ -167,11 +169,11 @@ def _regex_literals(pattern: str) -> list[str]:
         if literal and not depth and not optional:
             run += literal
         else:
-            runs.append(squeeze(run))
+            runs.append(run)
             run = ""
         if char == "|" and not depth:
             return []
-    return [found for found in (*runs, squeeze(run)) if len(found) > 1]
+    return [*runs, run]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:

@@ -56,8 +56,8 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
         "anchors.at": sums(map(len, literals)),
         "anchors.key": array("i", places).tobytes(),
         "keys": b"".join(by_key),
-        **_listed("keys.anchors", list(by_key.values())),
-        **_listed("anchors.templates", list(templates.values())),
+        **listed("keys.anchors", list(by_key.values())),
+        **listed("anchors.templates", list(templates.values())),
     }
 
 
@@ -127,7 +127,7 @@ def run_sections(parts: Mapping[int, Sequence[str]], templates: int) -> dict[str
     return {
         "runs": array("Q", kept).tobytes(),
         "runs.sizes": sizes.tobytes(),
-        **_listed("runs.templates", [found[run] for run in kept]),
+        **listed("runs.templates", [found[run] for run in kept]),
     }
 
 
@@ -175,7 +175,8 @@ class Listed:
         return self._numbers[self._at[index] : self._at[index + 1]]
 
 
-def _listed(name: str, rows: Rows) -> dict[str, bytes]:
+def listed(name: str, rows: Rows) -> dict[str, bytes]:
+    """The sections of lists of numbers, for Listed."""
     numbers = [array("I", row) for row in rows]
     return {name: b"".join(row.tobytes() for row in numbers), f"{name}.at": sums(map(len, numbers))}
 

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from . import indexes
+from ..grammar import SIGNS
+from . import indexes, literals
 from .store import MAGIC
 
 Data = dict[str, Any]
@@ -53,6 +54,10 @@ def pack(data: Data) -> bytes:
         "templates.at": indexes.sums(map(len, texts)),
         "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
         **indexes.anchor_sections([template["anchor"] for _, template in templates]),
+        **literals.literal_sections(
+            (template.get("literal", template["anchor"]) for _, template in templates),
+            (*SIGNS, *data["field_words"], *data["error_words"]),
+        ),
         **indexes.run_sections(prose, len(templates)),
     }
     return _file(data["digest"], sections)

@@ -220,6 +220,7 @@ def compile_template(template: str, at: str) -> dict[str, object]:
     return {
         "re": f"(?im){head}{joined}{tail}",
         "anchor": anchor,
+        "literal": max((p.text for p in parts if isinstance(p, Literal)), key=lambda text: len(squeeze(text))),
         "before": before,
         "after": after,
         "holes": holes,
