@@ -10,11 +10,14 @@ from collections.abc import Sequence
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import IO, Any, AnyStr, NoReturn
+    from collections.abc import Callable
+    from typing import IO, Any, AnyStr, BinaryIO, NoReturn
 
+    from .engine import Triager
     from .knowledge.base import Knowledge
     from .reading import Log
     from .report import Report
+    from .streams import Source
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
 COMMANDS = ("explain", "rules", "eval", "fit", "completion")
@@ -100,22 +103,21 @@ def triage_command(args: Sequence[str]) -> int:
     options = plain_options(args) or parser().parse_args(args)
     if options.width is not None and not 40 <= options.width <= 1000:
         raise UsageError(f"--width {options.width}: expected 40 to 1000 columns")
+    if (options.follow or options.tee) and list(options.files or ["-"]) != ["-"]:
+        raise UsageError("--follow and --tee read standard input: tail -f FILE | cudnn-triage --follow")
     output()  # without one there is no need to begin
-    from .reading import ReadError, read_path
-
-    logs = []
-    try:
-        for name in options.files or ["-"]:
-            logs += standard_input() if name == "-" else read_path(name)
-    except ReadError as error:
-        raise unreadable(error) from error
     from .engine import Triager
     from .redact import redacted
 
     triager = Triager(knowledge(options.rules))
-    reports = [triager.triage(log) for log in logs]
-    if not options.no_redact:
-        reports = [redacted(report) for report in reports]
+
+    def shown(report: Report) -> Report:
+        return report if options.no_redact else redacted(report)
+
+    if options.follow:
+        reports = [shown(_follow(options, triager, lambda report: write(shown(report), options.format, options)))]
+    else:
+        reports = [shown(triager.triage(log)) for log in _logs(options, triager.knowledge)]
     try:
         for number, report in enumerate(reports):
             write(report, options.format, options, first=number == 0, heading=len(reports) > 1)
@@ -125,6 +127,52 @@ def triage_command(args: Sequence[str]) -> int:
         verdicts = {report.verdict for report in reports}
         return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK
     return OK
+
+
+def _logs(options: argparse.Namespace, known: Knowledge) -> list[Log]:
+    from .progress import Progress
+    from .reading import ReadError
+    from .streams import read_file, read_stream
+
+    logs: list[Log] = []
+    for name in options.files or ["-"]:
+        progress = Progress(sys.stderr)
+        try:
+            if name == "-":
+                logs += read_stream(_source(tee=options.tee), "<stdin>", known, progress)
+            else:
+                logs += read_file(name, known, progress)
+        except ReadError as error:
+            raise unreadable(error) from error
+        finally:
+            progress.done()
+    return logs
+
+
+def _follow(options: argparse.Namespace, triager: Triager, tell: Callable[[Report], None]) -> Report:
+    from .live import follow, outlive_interrupt
+
+    outlive_interrupt()
+    return follow(_input(), "<stdin>", triager, tell)
+
+
+def _source(*, tee: bool) -> Source:
+    source = _input()
+    if not tee:
+        return source
+    from .live import Tee, outlive_interrupt
+
+    outlive_interrupt()
+    return Tee(source, output().buffer)  # type: ignore[attr-defined]
+
+
+def _input() -> BinaryIO:
+    """Standard input; at a terminal, says first what to do."""
+    if sys.stdin is None:
+        raise UsageError("no standard input; name a file")
+    if sys.stdin.isatty():
+        complain(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), "")
+    return sys.stdin.buffer
 
 
 def knowledge(folders: Sequence[str]) -> Knowledge:
@@ -142,14 +190,10 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
 
 
 def standard_input() -> list[Log]:
-    """The logs on standard input; at a terminal, says first what to do. Raises ReadError."""
+    """The logs on standard input, whole. Raises ReadError."""
     from .reading import read
 
-    if sys.stdin is None:
-        raise UsageError("no standard input; name a file")
-    if sys.stdin.isatty():
-        complain(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), "")
-    return read(sys.stdin.buffer.read(), "<stdin>")
+    return read(_input().read(), "<stdin>")
 
 
 def unreadable(error: Exception) -> UsageError:
@@ -167,7 +211,7 @@ def complain(text: str, who: str = "cudnn-triage: ") -> None:
         print(f"{who}{visible_lines(text)}", file=sys.stderr)
 
 
-def write(report: Report, form: str, options: argparse.Namespace, *, first: bool, heading: bool) -> None:
+def write(report: Report, form: str, options: argparse.Namespace, *, first: bool = True, heading: bool = False) -> None:
     """Print one report to standard output."""
     gap = "" if first else "\n"
     if form == "json":

@@ -47,6 +47,14 @@ def decode(raw: bytes) -> tuple[str, str, int]:
     return text, "utf-8", 0
 
 
+def wide(head: bytes) -> tuple[str, int]:
+    """The encoding, UTF-16 or UTF-32, of a log that begins like this, and the length of its byte-order mark; "" for any other."""
+    for mark, encoding in _BOMS[1:]:
+        if head.startswith(mark):
+            return encoding, len(mark)
+    return _wide(head), 0
+
+
 def _wide(raw: bytes) -> str:
     """UTF-16 without a byte-order mark: every second byte of Western text is zero."""
     sample = raw[:_SAMPLE]

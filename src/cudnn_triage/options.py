@@ -39,6 +39,15 @@ def parser(commands: Sequence[str], formats: Sequence[str]) -> argparse.Argument
     main_parser.add_argument(
         "--exit-code", action="store_true", help="exit 10 when a cause was found, 11 when an error is unexplained"
     )
+    live = main_parser.add_mutually_exclusive_group()
+    live.add_argument(
+        "--tee", action="store_true", help="pass standard input through unchanged, then print the diagnosis"
+    )
+    live.add_argument(
+        "--follow",
+        action="store_true",
+        help="diagnose standard input while it grows; print a diagnosis when it changes",
+    )
     main_parser.add_argument("--verbose", action="store_true", help="show all evidence and all harmless messages")
     main_parser.add_argument(
         "--color", choices=("auto", "always", "never"), default="auto", help="colour in text output"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from copy import copy
 
 from .knowledge.base import Knowledge
 from .knowledge.literals import LONGEST
@@ -92,6 +91,8 @@ class Selector:
 
     def so_far(self) -> Log:
         """The log to read if it ended here. More may follow."""
+        from copy import copy
+
         now = copy(self)
         now._head, now._recent = self._head.copy(), self._recent.copy()
         now._scan = self._scan.copy() if self._scan else None
@@ -163,6 +164,8 @@ class Scan:
 
     def copy(self) -> Scan:
         """The same, to go on from here twice."""
+        from copy import copy
+
         other = copy(self)
         other._first = {literal: first.copy() for literal, first in self._first.items()}
         other._last, other._latest, other.counts = self._last.copy(), self._latest.copy(), self.counts.copy()
