@@ -68,9 +68,11 @@ def collect_facts(
 
 def _implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge) -> list[Fact]:
     """The constant facts that a message sets, with the message's own captures filled in."""
-    out: list[Fact] = []
     constants = knowledge.by_id[occurrence.rule]["sets"]
-    values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures} if constants else {}
+    if not constants:
+        return []
+    values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures}
+    out: list[Fact] = []
     for name, text in constants.items():
         for hole, value in values.items():
             name, text = name.replace(hole, value.lower().replace("_", "-")), text.replace(hole, value)
@@ -223,6 +225,8 @@ def _from_occurrence(
     seen: Seen,
 ) -> list[Evidence]:
     rule = knowledge.by_id[occurrence.rule]
+    if not rule["points_to"]:
+        return []
     own = [Fact(c.name, c.value, "log", lines[c.line].number) for c in occurrence.captures]
     if explaining == {
         occurrence.rule

@@ -6,14 +6,13 @@ linear time; every hit looks at a window whose size the template bounds.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
 
 from .knowledge.base import Knowledge
-from .light import field, record
+from .light import field, pattern, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
@@ -26,6 +25,7 @@ _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _SPACE = _SPACES.encode()
+_WORD = pattern(rf"[^{_SPACES}]+")
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
@@ -81,6 +81,11 @@ class Stream:
         return "\n".join(self._plain)
 
     @cached_property
+    def searched(self) -> str | bytes:
+        """The text as RE2 takes it soonest: where a byte is a character, bytes."""
+        return self.text.encode() if self.text.isascii() else self.text
+
+    @cached_property
     def _starts(self) -> list[int]:
         return list(accumulate((len(text) + 1 for text in self._plain), initial=0))
 
@@ -98,23 +103,19 @@ class Stream:
         """The place in ``text`` of a place in ``squeezed``."""
         # lines without text share their start with the next one; the hit is in the last of them, which has text
         row = bisect_right(self._squeezed_starts, offset) - 1
-        return self._starts[row] + self._places(row)[offset - self._squeezed_starts[row]]
+        return self._starts[row] + self._place(row, offset - self._squeezed_starts[row])
 
-    def _places(self, row: int) -> array[int]:
-        """For each byte of a squeezed line, the index of its character in the line."""
-        places = self._place_cache.get(row)
-        if places is None:
-            text = self._plain[row]
-            visible = ((i, char) for i, char in enumerate(text) if char not in _SPACES)
-            if text.isascii():
-                places = array("L", (i for i, _ in visible))
-            else:
-                places = array("L", (i for i, char in visible for _ in char.encode("utf-8", "replace")))
-            self._place_cache[row] = places
-        return places
+    def _place(self, row: int, offset: int) -> int:
+        """The index in a line of a byte of the squeezed line."""
+        words = self._words.get(row)
+        if words is None:
+            words = self._words[row] = _words(self._plain[row])
+        squeezed, starts = words
+        word = bisect_right(squeezed, offset) - 1
+        return starts[word] + offset - squeezed[word]
 
     @cached_property
-    def _place_cache(self) -> dict[int, array[int]]:
+    def _words(self) -> dict[int, tuple[list[int], list[int]]]:
         return {}
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -135,6 +136,28 @@ class Stream:
         return start, end
 
 
+def _words(text: str) -> tuple[list[int], list[int]]:
+    """Of each run of bytes that is copied when a line is squeezed: where it begins in the squeezed line, and in the line.
+
+    Such a run is a word of ASCII characters, or one byte of another character.
+    """
+    squeezed: list[int] = []
+    starts: list[int] = []
+    size = 0
+    for word in _WORD.finditer(text):
+        if word[0].isascii():
+            squeezed.append(size)
+            starts.append(word.start())
+            size += len(word[0])
+            continue
+        for at, char in enumerate(word[0], word.start()):
+            width = len(char.encode("utf-8", "replace"))
+            squeezed.extend(range(size, size + width))
+            starts.extend([at] * width)
+            size += width
+    return squeezed, starts
+
+
 class Matcher:
     """Finds the messages of a knowledge base in logs. Safe to share between threads."""
 
@@ -152,19 +175,20 @@ class Matcher:
         """All exact matches, in log order."""
         done: dict[int, int] = {}  # template -> end of its last match
         counts: dict[int, int] = {}
-        whole: dict[int, bool] = {}  # template -> whether all of its literal parts stand somewhere in the log
         found: list[Occurrence] = []
         anchors = self.knowledge.anchors
+        possible: dict[int, list[tuple[int, int]]] = {}
         for hit, anchor in anchors.find(stream.squeezed):
-            offset = -1
-            for number in anchors.templates(anchor):
-                if counts.get(number, 0) >= _MOST:
+            numbers = possible.get(anchor)
+            if numbers is None:
+                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream.squeezed)
+            if not numbers:
+                continue
+            offset = stream.from_squeezed(hit)
+            for number, reach in numbers:
+                if counts.get(number, 0) >= _MOST or offset < done.get(number, 0):
                     continue
-                if not self._whole(number, stream.squeezed, whole):
-                    continue
-                if offset < 0:
-                    offset = stream.from_squeezed(hit)
-                if offset < done.get(number, 0):
+                if reach >= 0 and not _near_start(stream.text, offset, reach):
                     continue
                 occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
                 if occurrence:
@@ -173,38 +197,43 @@ class Matcher:
                     counts[number] = counts.get(number, 0) + 1
         return sorted(found, key=lambda o: (o.first, o.start, o.rule))
 
-    def _whole(self, number: int, squeezed: bytes, known: dict[int, bool]) -> bool:
-        found = known.get(number)
-        if found is None:
-            template = self.knowledge.rules.template(number)[1]
-            needs = template["parts"] or template["needs"]
-            found = known[number] = all(text.encode() in squeezed for text in needs)
-        return found
+    def _possible(self, numbers: Iterable[int], squeezed: bytes) -> list[tuple[int, int]]:
+        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach."""
+        templates = ((number, self.knowledge.rules.template(number)[1]) for number in numbers)
+        return [
+            (number, template["reach"])
+            for number, template in templates
+            if all(text.encode() in squeezed for text in template["parts"] or template["needs"])
+        ]
 
     def _try(
         self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
     ) -> tuple[Occurrence | None, int]:
         rule, template = self.knowledge.rules.template(number)
         start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
-        window = stream.text[start:end]
+        window = stream.searched[start:end]
         pattern = self._pattern(number)
         at = max(floor - start, 0)
         while True:
             found = pattern.search(window, at)
             if not found:
                 return None, 0
-            if start + found.end() > offset:
+            first_char, past = found.span()
+            if start + past > offset:
                 break
-            at = max(found.end(), at + 1)
-        if start + found.start() > offset or not _plausible(found, template):
+            at = max(past, at + 1)
+        if start + first_char > offset:
             return None, 0
-        before = window[found.start() - 1 : found.start()]
+        message = stream.text[start + first_char : start + past]
+        spans = [found.span(group) for group in range(1, len(template["holes"]) + 1)]
+        values = [stream.text[start + left : start + right] if left >= 0 else "" for left, right in spans]
+        if not _plausible(message, values, template):
+            return None, 0
+        before = stream.text[max(start + first_char - 1, start) : start + first_char]
         if template["tight"] and (before.isalnum() or before in ("_", ".")):
             return None, 0
-        head = len(found[0]) - len(found[0].lstrip())
-        first, begin = stream.place(start + found.start() + head)
-        tail = len(found[0]) - len(found[0].rstrip())
-        last, finish = stream.place(max(start + found.end() - tail, start + found.start()))
+        first, begin = stream.place(start + past - len(message.lstrip()))
+        last, finish = stream.place(start + first_char + max(len(message.rstrip()), 0))
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
             return None, 0
@@ -214,8 +243,7 @@ class Matcher:
                 return None, 0
         captures: list[Capture] = []
         name = rule["id"]
-        for group, (hole, kind, argument) in enumerate(template["holes"], 1):
-            text = found[group]
+        for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
             if kind in ("code", "text"):
                 code = self._code(kind, argument, text)
                 if code is None:
@@ -227,8 +255,8 @@ class Matcher:
             if value is None:
                 return None, 0
             if hole:
-                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + found.start(group))))
-        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + found.end()
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
+        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":
@@ -239,6 +267,12 @@ class Matcher:
             return None
 
 
+def _near_start(text: str, offset: int, reach: int) -> bool:
+    """Whether no more than ``reach`` visible characters stand between the beginning of the line and ``offset``."""
+    line = text.rfind("\n", max(offset - _LONGEST_LINE, 0), offset) + 1 or max(offset - _LONGEST_LINE, 0)
+    return len("".join(text[line:offset].lstrip(" \t>|").split())) <= reach
+
+
 def _compiled(text: str) -> Any:
     import re2
 
@@ -247,13 +281,13 @@ def _compiled(text: str) -> Any:
     return re2.compile(text, quiet)
 
 
-def _plausible(found: Any, template: dict[str, Any]) -> bool:
+def _plausible(message: str, values: list[str], template: dict[str, Any]) -> bool:
     """Whether a match is one message: not torn over too many lines, its open holes not too long."""
-    text = found[0].strip()
+    text = message.strip()
     if text.count("\n") > template["breaks"] + 1 + len(text) // _WRAP:
         return False
     return all(
-        len(found[group] or "") <= _LONGEST_ANY
-        for group, (_, kind, _) in enumerate(template["holes"], 1)
+        len(value) <= _LONGEST_ANY
+        for value, (_, kind, _) in zip(values, template["holes"], strict=True)
         if kind == "any"
     )

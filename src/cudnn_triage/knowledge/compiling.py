@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 from ..values import squeeze
@@ -12,6 +14,7 @@ from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
 
 Data = dict[str, Any]
+_FAR = 1000  # characters: more is no limit
 
 
 def compile_rulebook(book: Rulebook) -> Data:
@@ -116,8 +119,8 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
     runs = _regex_literals(pattern)
-    literal = max(runs, key=lambda run: len(squeeze(run)), default="")
-    needs, anchor = [found for run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
+    place, literal = max(runs, key=lambda run: len(squeeze(run[1])), default=(0, ""))
+    needs, anchor = [found for _, run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
     if len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
@@ -138,6 +141,7 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
             "holes": holes,
             "parts": [],
             "needs": needs,
+            "reach": _reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
@@ -145,12 +149,33 @@ def _regex(pattern: str, types: dict[str, str], document: Document, path: str, b
     ]
 
 
-def _regex_literals(pattern: str) -> list[str]:
-    """The runs of literal characters that every match must contain (outside groups, classes and repetitions)."""
-    runs: list[str] = []
-    run, depth, i = "", 0, 0
+def _reach(before: str) -> int:
+    """How many visible characters may stand between the beginning of a line, where a match must begin, and its literal; -1: any."""
+    if not re.match(r"(?:\(\?i\))?\^", before):
+        return -1
+    try:
+        most = _width(re.sub(r"(?:\\s| )[*+]", "", before))
+    except re.error:
+        return -1
+    return most if most < _FAR else -1
+
+
+def _width(pattern: str) -> int:
+    """The length of the longest text that a pattern matches."""
+    if sys.version_info >= (3, 11):
+        from re import _parser as parser  # type: ignore[attr-defined]
+    else:
+        import sre_parse as parser
+    longest: int = parser.parse(pattern).getwidth()[1]
+    return longest
+
+
+def _regex_literals(pattern: str) -> list[tuple[int, str]]:
+    """The runs of literal characters that every match must contain (outside groups, classes, repetitions), and where they begin."""
+    runs: list[tuple[int, str]] = []
+    run, depth, i, begin = "", 0, 0, 0
     while i < len(pattern):
-        char = pattern[i]
+        char, at = pattern[i], i
         following = pattern[i + 1 : i + 2]
         if char == "\\":
             literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
@@ -167,13 +192,14 @@ def _regex_literals(pattern: str) -> list[str]:
             literal, i = char, i + 1
         optional = pattern[i : i + 1] in ("?", "*", "{")
         if literal and not depth and not optional:
+            begin = begin if run else at
             run += literal
         else:
-            runs.append(run)
+            runs.append((begin, run))
             run = ""
         if char == "|" and not depth:
             return []
-    return [*runs, run]
+    return [*runs, (begin, run)]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:
