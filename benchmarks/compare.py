@@ -121,12 +121,11 @@ def growth(megabytes: float) -> None:
 
 def rules(megabytes: float) -> None:
     """Ten times as many rules, each wording different from all others."""
-    from manyrules import multiplied
-
     from cudnn_triage.engine import Triager
     from cudnn_triage.knowledge.base import Knowledge
     from cudnn_triage.reading import read
     from cudnn_triage.selection import Selector
+    from manyrules import multiplied
 
     def seconds(action: object, times: int) -> float:
         begin = time.process_time()

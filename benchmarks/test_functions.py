@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inputs import FAILURE, pieces
 
 from cudnn_triage.cleaning import clean
 from cudnn_triage.engine import Triager
@@ -16,6 +15,7 @@ from cudnn_triage.knowledge.base import Knowledge, load
 from cudnn_triage.reading import read
 from cudnn_triage.redact import redacted
 from cudnn_triage.selection import Selector
+from inputs import FAILURE, pieces
 
 Benchmark = Callable[..., Any]
 FRAME = b"""  File "/opt/conda/lib/python3.9/site-packages/torch/nn/modules/module.py", line 1110, in _call_impl

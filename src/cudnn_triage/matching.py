@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
 from .light import field, pattern, record
@@ -68,6 +68,11 @@ class Stream:
         ranks = dict.fromkeys(line.rank for line in self.lines)
         position = {rank: i for i, rank in enumerate(ranks)}
         self.order = sorted(range(len(self.lines)), key=lambda i: position[self.lines[i].rank])
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the lines are matched in the order of the log: those of several ranks are not."""
+        return all(before < after for before, after in pairwise(self.order))
 
     @cached_property
     def _plain(self) -> list[str]:
@@ -177,16 +182,16 @@ class Matcher:
         counts: dict[int, int] = {}
         found: list[Occurrence] = []
         anchors = self.knowledge.anchors
-        possible: dict[int, list[tuple[int, int]]] = {}
+        possible: dict[int, list[tuple[int, int, int]]] = {}
         for hit, anchor in anchors.find(stream.squeezed):
             numbers = possible.get(anchor)
             if numbers is None:
-                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream.squeezed)
+                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream)
             if not numbers:
                 continue
             offset = stream.from_squeezed(hit)
-            for number, reach in numbers:
-                if counts.get(number, 0) >= _MOST or offset < done.get(number, 0):
+            for number, reach, most in numbers:
+                if counts.get(number, 0) >= most or offset < done.get(number, 0):
                     continue
                 if reach >= 0 and not _near_start(stream.text, offset, reach):
                     continue
@@ -197,13 +202,14 @@ class Matcher:
                     counts[number] = counts.get(number, 0) + 1
         return sorted(found, key=lambda o: (o.first, o.start, o.rule))
 
-    def _possible(self, numbers: Iterable[int], squeezed: bytes) -> list[tuple[int, int]]:
-        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach."""
-        templates = ((number, self.knowledge.rules.template(number)[1]) for number in numbers)
+    def _possible(self, numbers: Iterable[int], stream: Stream) -> list[tuple[int, int, int]]:
+        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach and how
+        many matches are looked for."""
+        templates = ((number, *self.knowledge.rules.template(number)) for number in numbers)
         return [
-            (number, template["reach"])
-            for number, template in templates
-            if all(text.encode() in squeezed for text in template["parts"] or template["needs"])
+            (number, template["reach"], 1 if stream.in_order and _says_the_same(rule, template) else _MOST)
+            for number, rule, template in templates
+            if all(text.encode() in stream.squeezed for text in template["parts"] or template["needs"])
         ]
 
     def _try(
@@ -265,6 +271,12 @@ class Matcher:
             return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
         except ValueError:
             return None
+
+
+def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
+    """Whether a match only sets constant facts, so that a second one adds nothing."""
+    speaks = rule["points_to"] or rule["symptom_of"] or rule["code"]
+    return not speaks and not any(name for name, _, _ in template["holes"])
 
 
 def _near_start(text: str, offset: int, reach: int) -> bool:
