@@ -102,8 +102,27 @@ def words(chance: random.Random) -> Iterator[bytes]:
         yield chance.choice(texts)
 
 
+def escapes(_chance: random.Random) -> Iterator[bytes]:
+    """Colours and nothing else."""
+    while True:
+        yield b"\x1b[31m"
+
+
+def tokens(_chance: random.Random) -> Iterator[bytes]:
+    """What masking looks for."""
+    while True:
+        yield b"token=eyJaaaaaaaaaaaa."
+
+
+def empty(_chance: random.Random) -> Iterator[bytes]:
+    """Empty lines."""
+    while True:
+        yield b"\n" * 1000
+
+
 SHAPES: dict[str, Callable[[random.Random], Iterator[bytes]]] = {
-    shape.__name__: shape for shape in (training, repeated, line, tracebacks, ranks, near, words)
+    shape.__name__: shape
+    for shape in (training, repeated, line, tracebacks, ranks, near, words, escapes, tokens, empty)
 }
 
 
