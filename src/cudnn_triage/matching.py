@@ -30,6 +30,7 @@ _MARGIN = 120  # characters of white space and wrapping that a message may conta
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
+_REPEATED = 1000  # characters of a window that may come again
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -68,6 +69,11 @@ class Stream:
         ranks = dict.fromkeys(line.rank for line in self.lines)
         position = {rank: i for i, rank in enumerate(ranks)}
         self.order = sorted(range(len(self.lines)), key=lambda i: position[self.lines[i].rank])
+
+    @cached_property
+    def vain(self) -> set[tuple[int, str | bytes]]:
+        """(template, window) in which that template was looked for in vain: lines come again and again."""
+        return set()
 
     @cached_property
     def in_order(self) -> bool:
@@ -218,11 +224,15 @@ class Matcher:
         rule, template = self.knowledge.rules.template(number)
         start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
         window = stream.searched[start:end]
+        if (number, window) in stream.vain:
+            return None, 0
         pattern = self._pattern(number)
         at = max(floor - start, 0)
         while True:
             found = pattern.search(window, at)
             if not found:
+                if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
+                    stream.vain.add((number, window))
                 return None, 0
             first_char, past = found.span()
             if start + past > offset:

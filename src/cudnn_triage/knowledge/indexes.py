@@ -69,6 +69,7 @@ class Anchors:
         self._text = bytes(store.section("anchors"))
         self._at = store.ints("anchors.at")
         self._key = store.ints("anchors.key", "i")
+        self._known: dict[bytes, list[tuple[int, bytes, int]]] = {}
 
     @cached_property
     def _keys(self) -> dict[bytes, int]:
@@ -95,14 +96,21 @@ class Anchors:
         """The templates whose literal this is."""
         return self._templates[anchor]
 
+    def _of(self, run: bytes) -> list[tuple[int, bytes, int]]:
+        """(place of the run in it, literal, anchor) of each literal that is found by a run."""
+        return [(self._key[anchor], self.literal(anchor), anchor) for anchor in self._by_key[self._keys[run]]]
+
     def find(self, text: bytes) -> list[tuple[int, int]]:
         """(start, anchor) of every literal in ``text``, by where it ends, the longer one first."""
-        keys, by_key, key = self._keys, self._by_key, self._key
+        keys, known = self._keys, self._known
         hits: list[tuple[int, int, int]] = []
         for at in [at for at in range(len(text) - RUN + 1) if text[at : at + RUN] in keys]:
-            for anchor in by_key[keys[text[at : at + RUN]]]:
-                start = at - key[anchor]
-                literal = self.literal(anchor)
+            run = text[at : at + RUN]
+            literals = known.get(run)
+            if literals is None:
+                literals = known[run] = self._of(run)
+            for place, literal, anchor in literals:
+                start = at - place
                 if start >= 0 and text.startswith(literal, start):
                     hits.append((start + len(literal), start, anchor))
         for anchor in self._short:
