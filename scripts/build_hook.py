@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CompileRules(BuildHookInterface[Any]):
-    """Adds cudnn_triage/knowledge.json, the compiled knowledge base, to the wheel."""
+    """Adds cudnn_triage/knowledge.bin, the compiled knowledge base, to the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before the files are collected."""
@@ -21,9 +20,10 @@ class CompileRules(BuildHookInterface[Any]):
         root = Path(self.root)
         sys.path.insert(0, str(root / "src"))
         from cudnn_triage.knowledge.base import COMPILED, compile_folders
+        from cudnn_triage.knowledge.packing import pack
 
         data = compile_folders([root / "rules"])
         self._folder = tempfile.TemporaryDirectory(prefix="cudnn-triage-")  # removed when the build ends
         target = Path(self._folder.name) / COMPILED
-        target.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        target.write_bytes(pack(data))
         build_data["force_include"][str(target)] = f"cudnn_triage/{COMPILED}"

@@ -21,7 +21,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import Version
 
 _WHEEL = re.compile(r"[\w.+!%-]+\.whl(?=[#\s])")
-LINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014", "manylinux2010", "manylinux1")
+LINUX = (*(f"manylinux_2_{minor}" for minor in range(28, 4, -1)), "manylinux2014", "manylinux2010", "manylinux1")
 """Linux platform tags that pip is asked for, without the processor; newest first."""
 
 

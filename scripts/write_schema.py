@@ -7,14 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from cudnn_triage.report import Report
+from cudnn_triage import report, vocabulary
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "report.schema.json"
 
 
 def schema() -> str:
     """The schema as the text of the file."""
-    found = msgspec.json.schema(Report)
+    vars(report).update({name: kind for name, kind in vars(vocabulary).items() if not name.startswith("_")})
+    found = msgspec.json.schema(report.Report)
     found = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "cudnn-triage report, version 1",

@@ -551,7 +551,7 @@ def test_text_without_anything_to_clean_is_unchanged(source: list[str]) -> None:
     ],
 )
 def test_hostile_repetition_is_cleaned_in_order(unit: bytes) -> None:
-    """Speed is measured by scripts/measure_growth.py; a quadratic step would not come back from this."""
+    """Speed is measured by benchmarks/compare.py growth; a quadratic step would not come back from this."""
     for log in read(unit * (480_000 // len(unit))):
         lines = clean(log)
         assert all(a.start <= b.start for a, b in pairwise(lines))

@@ -45,7 +45,7 @@ def test_the_main_command_installs_this_project_and_triages_a_log_of_the_reposit
     logs = [ROOT / word for word in last[1:] if not word.startswith("-")]
     assert logs
     assert all(log.is_file() for log in logs)
-    assert 'cudnn-triage = "cudnn_triage.cli:main"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'cudnn-triage = "cudnn_triage.cli:program"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def test_the_main_command_names_a_cause_and_a_fix(

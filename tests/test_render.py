@@ -375,6 +375,6 @@ def test_evidence_stays_within_its_text(parts: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_masking_survives_any_storm(storm: str) -> None:
-    """Speed is measured by scripts/measure_growth.py; a quadratic pattern would not come back from this."""
+    """Speed is measured by benchmarks/compare.py growth; a quadratic pattern would not come back from this."""
     text = "plain words stay\n" + storm * (200_000 // len(storm))
     assert masked(text).startswith("plain words stay\n")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from .batch import triage_all
     from .engine import Triager, triage
     from .facts import Fact
     from .report import Report
 
 __version__ = "0.1.0"
-__all__ = ["Fact", "Report", "Triager", "__version__", "triage"]
+__all__ = ["Fact", "Report", "Triager", "__version__", "triage", "triage_all"]
 
-_HOMES = {"Fact": "facts", "Report": "report", "Triager": "engine", "triage": "engine"}
+_HOMES = {"Fact": "facts", "Report": "report", "Triager": "engine", "triage": "engine", "triage_all": "batch"}
 
 
 def __getattr__(name: str) -> Any:

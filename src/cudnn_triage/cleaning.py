@@ -11,7 +11,7 @@ from .escapes import Terminal, apart
 from .lines import Line, Run
 from .loggers import logger
 from .markup import Margins, Page
-from .places import places_of
+from .places import moved, places_of
 from .prefixes import Prefixes
 from .reading import Log
 from .spread import SHORTEST, spread
@@ -32,7 +32,8 @@ def clean(log: Log) -> list[Line]:
         if _strip_carriers(drafts, prefixes):
             drafts = unwrap.rejoin(drafts)
         drafts = unwrap.complete(drafts)
-        return _finish(log, _messages(drafts, prefixes))
+        lines = _finish(log, _messages(drafts, prefixes))
+        return moved(lines, log.cuts) if log.cuts else lines
     finally:
         if collecting:
             gc.enable()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, AnyStr, NoReturn
 
-from . import __version__
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import IO, Any, AnyStr, BinaryIO, NoReturn
+
+    from .engine import Triager
     from .knowledge.base import Knowledge
     from .reading import Log
     from .report import Report
+    from .streams import Source
 
 OK, FAILED, USAGE, DIAGNOSED, UNEXPLAINED = 0, 1, 2, 10, 11
 COMMANDS = ("explain", "solve", "rules", "eval", "fit", "completion", "probe", "verify")
@@ -32,6 +34,16 @@ or paste the log here and end with {end} on a line of its own."""
 
 class UsageError(Exception):
     """Wrong usage or unreadable input; the message says what, where and what to do."""
+
+
+def program() -> NoReturn:
+    """What the installed command runs: ``main``, and an end without taking everything down, which would cost a fifth of the time."""
+    gc.disable()  # what a run makes is needed until it ends
+    code = main()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,105 +73,64 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose error messages are plain text, whatever the arguments are."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong and exit."""
-        from .render.plain import visible
-
-        super().error(visible(message))
-
-
 def parser() -> argparse.ArgumentParser:
     """The options of the main job."""
-    main_parser = Parser(
-        prog="cudnn-triage",
-        description="Read a log, name the root cause of a GPU error, print the fix.",
-        epilog=f"Other commands: {', '.join(COMMANDS)} (cudnn-triage COMMAND --help). "
-        "Write -- before a log that is named like a command or an option.",
-    )
-    main_parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="logs to read, '-' is standard input (the default)"
-    )
-    main_parser.add_argument(
-        "--exit-code", action="store_true", help="exit 10 when a cause was found, 11 when an error is unexplained"
-    )
-    main_parser.add_argument("--version", action="version", version=f"cudnn-triage {__version__}")
-    display_options(main_parser)
-    probing = main_parser.add_argument_group("looking at this machine")
-    probing.add_argument(
-        "--probe",
-        action="store_true",
-        help="confirm or rule out what the log suggests, on this machine (changes nothing)",
-    )
-    probing.add_argument(
-        "--assume-local", action="store_true", help="let readings count though the log seems to be from another machine"
-    )
-    examine_options(probing)
-    return main_parser
+    from .options import parser
+
+    return parser(COMMANDS, FORMATS)
 
 
-def display_options(to: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
-    """Add the options that say with which rules and how a report is made and shown."""
-    to.add_argument("--format", choices=formats, default="text", help="how to print the report (default: text)")
-    to.add_argument(
-        "--rules", action="append", default=[], metavar="DIR", help="add rules; same ids override the shipped ones"
-    )
-    to.add_argument("--verbose", action="store_true", help="show everything: evidence, harmless messages, readings")
-    to.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text output")
-    to.add_argument("--width", type=_columns, metavar="N", help="columns of text output (default: the terminal's)")
-    to.add_argument("--no-redact", action="store_true", help="do not mask tokens, keys and passwords")
+class PlainOptions:
+    """The options of a run that only names files and a format; all others are as if not given."""
+
+    def __init__(self, files: Sequence[str], form: str) -> None:
+        self.files = files
+        self.format = form
+        self.rules: Sequence[str] = ()
+        self.color = "auto"
+        self.verbose = False
+
+    def __getattr__(self, name: str) -> None:
+        return None
 
 
-def examine_options(to: argparse._ActionsContainer) -> None:
-    """Add the options that say what is examined, and where its readings come from or go to."""
-    which = to.add_mutually_exclusive_group()
-    which.add_argument("--python", default="", metavar="PATH", help="examine this Python (default: the active one)")
-    which.add_argument("--venv", default="", metavar="DIR", help="examine this virtual environment")
-    which.add_argument("--conda-env", default="", metavar="NAME", help="examine this conda environment")
-    which.add_argument(
-        "--facts", default="", metavar="FILE", help="take readings saved on another machine, run nothing"
-    )
-    to.add_argument("--save-facts", default="", metavar="FILE", help="save the readings for --facts elsewhere")
-
-
-def _columns(text: str) -> int:
-    """The number behind --width."""
-    width = int(text) if text.isdecimal() and len(text) < 6 else -1
-    if not 40 <= width <= 1000:
-        raise UsageError(f"--width {text}: expected 40 to 1000 columns")
-    return width
+def plain_options(args: Sequence[str]) -> Any:
+    """Such options, understood without ``argparse``, which takes longer than reading a log; None where there are others."""
+    form, files = "text", list(args)
+    if files[:1] == ["--format"] and files[1:2] and files[1] in FORMATS:
+        form, files = files[1], files[2:]
+    return None if any(name.startswith("-") for name in files) else PlainOptions(files, form)
 
 
 def triage_command(args: Sequence[str]) -> int:
     """The main job: read logs, print reports."""
-    options = parser().parse_args(args)
+    options = plain_options(args) or parser().parse_args(args)
+    if (options.follow or options.tee) and list(options.files or ["-"]) != ["-"]:
+        raise UsageError("--follow and --tee read standard input: tail -f FILE | cudnn-triage --follow")
+    if options.follow and (options.probe or options.facts):
+        raise UsageError("--follow looks at no machine; use --tee, or give the finished log")
     if not options.probe and not options.facts:
         for name in ("python", "venv", "conda_env", "save_facts", "assume_local"):
             if getattr(options, name):
                 raise UsageError(f"--{name.replace('_', '-')} says how to look at a machine; add --probe")
     output()  # without one there is no need to begin
-    from .reading import ReadError, read_path
-
-    logs = []
-    try:
-        for name in options.files or ["-"]:
-            logs += standard_input() if name == "-" else read_path(name)
-    except ReadError as error:
-        raise unreadable(error) from error
     from .engine import Triager
     from .redact import redacted
 
     triager = Triager(knowledge(options.rules))
-    if options.probe or options.facts:
+
+    def shown(report: Report) -> Report:
+        return report if options.no_redact else redacted(report)
+
+    if options.follow:
+        reports = [_follow(options, triager, lambda report: write(shown(report), options.format, options))]
+    elif options.probe or options.facts:
         from .examining import reports as settled
 
-        reports = settled(triager, logs, options)
+        reports = settled(triager, _logs(options, triager.knowledge), options)
     else:
-        reports = [triager.triage(log) for log in logs]
-    if not options.no_redact:
-        reports = [redacted(report) for report in reports]
+        reports = [triager.triage(log) for log in _logs(options, triager.knowledge)]
+    reports = [shown(report) for report in reports]
     show(reports, options)
     if options.exit_code:
         verdicts = {report.verdict for report in reports}
@@ -176,13 +147,59 @@ def show(reports: Sequence[Report], options: argparse.Namespace) -> None:
         _close_output()  # whoever reads has seen enough; the exit code is for whoever waits
 
 
+def _logs(options: argparse.Namespace, known: Knowledge) -> list[Log]:
+    from .progress import Progress
+    from .reading import ReadError
+    from .streams import read_file, read_stream
+
+    logs: list[Log] = []
+    for name in options.files or ["-"]:
+        progress = Progress(sys.stderr)
+        try:
+            if name == "-":
+                logs += read_stream(_source(tee=options.tee), "<stdin>", known, progress)
+            else:
+                logs += read_file(name, known, progress)
+        except ReadError as error:
+            raise unreadable(error) from error
+        finally:
+            progress.done()
+    return logs
+
+
+def _follow(options: argparse.Namespace, triager: Triager, tell: Callable[[Report], None]) -> Report:
+    from .live import follow, outlive_interrupt
+
+    outlive_interrupt()
+    return follow(_input(), "<stdin>", triager, tell)
+
+
+def _source(*, tee: bool) -> Source:
+    source = _input()
+    if not tee:
+        return source
+    from .live import Tee, outlive_interrupt
+
+    outlive_interrupt()
+    return Tee(source, output().buffer)  # type: ignore[attr-defined]
+
+
+def _input() -> BinaryIO:
+    """Standard input; at a terminal, says first what to do."""
+    if sys.stdin is None:
+        raise UsageError("no standard input; name a file")
+    if sys.stdin.isatty():
+        complain(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), "")
+    return sys.stdin.buffer
+
+
 def knowledge(folders: Sequence[str]) -> Knowledge:
     """The shipped knowledge base with these folders of rules added. Raises UsageError that lists what is wrong in them."""
     from .knowledge.base import KnowledgeError, load
 
-    paths = tuple(Path(folder).resolve() for folder in folders)
+    paths = tuple(os.path.realpath(folder) for folder in folders)
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):
             raise UsageError(f"--rules {path}: no such folder")
     try:
         return load(paths)
@@ -191,14 +208,10 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
 
 
 def standard_input() -> list[Log]:
-    """The logs on standard input; at a terminal, says first what to do. Raises ReadError."""
+    """The logs on standard input, whole. Raises ReadError."""
     from .reading import read
 
-    if sys.stdin is None:
-        raise UsageError("no standard input; name a file")
-    if sys.stdin.isatty():
-        complain(HINT.format(end="Ctrl-Z" if os.name == "nt" else "Ctrl-D"), "")
-    return read(sys.stdin.buffer.read(), "<stdin>")
+    return read(_input().read(), "<stdin>")
 
 
 def unreadable(error: Exception) -> UsageError:
@@ -216,7 +229,7 @@ def complain(text: str, who: str = "cudnn-triage: ") -> None:
         print(f"{who}{visible_lines(text)}", file=sys.stderr)
 
 
-def write(report: Report, form: str, options: argparse.Namespace, *, first: bool, heading: bool) -> None:
+def write(report: Report, form: str, options: argparse.Namespace, *, first: bool = True, heading: bool = False) -> None:
     """Print one report to standard output."""
     gap = "" if first else "\n"
     if form == "json":
@@ -278,8 +291,10 @@ def _put(stream: IO[AnyStr], data: AnyStr) -> None:
 
 def _close_output() -> None:
     """Let what is still unwritten go nowhere, so that the interpreter does not stumble over it when it ends."""
-    with contextlib.suppress(OSError, ValueError):
+    try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return
 
 
 def output() -> IO[str]:

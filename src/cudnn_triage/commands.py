@@ -15,7 +15,6 @@ from .cli import (
     FAILED,
     FORMATS,
     OK,
-    Parser,
     UsageError,
     complain,
     emit,
@@ -24,6 +23,7 @@ from .cli import (
     standard_input,
     unreadable,
 )
+from .options import Parser
 
 HEALTHY = "corpus/healthy"
 

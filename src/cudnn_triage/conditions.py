@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .facts import Facts
 from .values import Value, compare
 
-Seen = Callable[[str], bool | None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Seen = Callable[[str], "bool | None"]
 _ORDER: dict[str, Callable[[int], bool]] = {
     "==": lambda sign: sign == 0,
     "!=": lambda sign: sign != 0,

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import bz2
 import io
-import lzma
 import re
-import zlib
 from collections.abc import Iterator
-from typing import Any, Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    class _Decompressor(Protocol):
+        @property
+        def eof(self) -> bool: ...
+        @property
+        def unused_data(self) -> bytes: ...
+        @property
+        def needs_input(self) -> bool: ...
+        def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
 
 MOST_BYTES = 2 << 30
 """What an input may expand to in all."""
@@ -18,6 +28,8 @@ _MOST_RATIO = 2000
 _MOST_DEPTH = 4
 _MOST_MEMBERS = 20_000
 _CHUNK = 1 << 20
+_PIECE = 1 << 16  # compressed bytes given at once: what is not used up is copied each time
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 _NO_LOG = (
     (b"\x89PNG\r\n", "a PNG image", "paste the text of the log instead of a screenshot"),
@@ -34,16 +46,6 @@ _NO_LOG = (
 
 class ReadError(Exception):
     """Input from which no text can be read. The message says what, where and what to do."""
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
 class _Budget:
@@ -78,12 +80,10 @@ def unpack(data: bytes, name: str) -> list[tuple[str, bytes]]:
 def _unpack(data: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
     if depth > _MOST_DEPTH:
         raise ReadError(f"{name}: archives are nested more than {_MOST_DEPTH} deep; unpack the log first")
-    for magic, what, advice in _NO_LOG:
-        if data.startswith(magic):
-            raise ReadError(f"{name}: this is {what}, not a log; {advice}")
+    _refuse(data, name)
     if (decompressor := _decompressor(data, name)) is not None:
-        yield from _unpack(_expand(data, name, decompressor, budget), name, budget, depth + 1)
-    elif data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        yield from _unpack(b"".join(_expand(data, name, decompressor, budget)), name, budget, depth + 1)
+    elif data.startswith(_ZIP):
         yield from _nested(_zip_members(data, name, budget), budget, depth)
     elif data[257:262] == b"ustar":
         yield from _nested(_tar_members(data, name, budget), budget, depth)
@@ -118,6 +118,8 @@ class _Gzip:
     """zlib's decompressor with the interface of the others."""
 
     def __init__(self) -> None:
+        import zlib
+
         self._inner = zlib.decompressobj(wbits=31)
 
     @property
@@ -140,11 +142,15 @@ def _decompressor(data: bytes, name: str) -> type[_Gzip] | Any | None:
     """The class that decompresses ``data``, or None where it is not compressed."""
     if data.startswith(b"\x1f\x8b\x08"):
         return _Gzip
-    if re.match(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", data):
+    if data[:3] == b"BZh" and data[3:4].isdigit() and data[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        import bz2
+
         return bz2.BZ2Decompressor
     if data.startswith(b"\xfd7zXZ\x00"):
+        import lzma
+
         return lzma.LZMADecompressor
-    if data.startswith(b"\x28\xb5\x2f\xfd") or re.match(rb"[\x50-\x5f]\x2a\x4d\x18", data):
+    if data.startswith(b"\x28\xb5\x2f\xfd") or (data[1:4] == b"\x2a\x4d\x18" and data[0] >> 4 == 5):
         return _zstd(name)
     return None
 
@@ -163,38 +169,63 @@ def _zstd(name: str) -> Any:
     return zstd.ZstdDecompressor
 
 
-def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> bytes:
+def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Iterator[bytes]:
     """Everything that can be decompressed: a file cut short still gives its beginning."""
-    out: list[bytes] = []
-    rest = data
-    while rest:
+    import lzma
+    import zlib
+
+    at, some = 0, False
+    error: Exception | None = None
+    while at < len(data):
         stream: _Decompressor = decompressor()
-        feed = rest
         try:
             while not stream.eof:
-                chunk = stream.decompress(feed, _CHUNK)
-                feed = b""
+                piece = data[at : at + _PIECE] if stream.needs_input else b""
+                at += len(piece)
+                chunk = stream.decompress(piece, _CHUNK)
+                if not chunk and not piece:
+                    break  # cut short
                 budget.spend(len(chunk))
-                out.append(chunk)
-                if not chunk and stream.needs_input:
-                    return _nonempty(out, name)  # cut short
-        except (zlib.error, OSError, EOFError, lzma.LZMAError, ValueError) as error:
-            return _nonempty(out, name, error)
-        except Exception as error:
-            if type(error).__name__ != "ZstdError":
+                some = some or bool(chunk)
+                yield chunk
+        except (zlib.error, OSError, EOFError, lzma.LZMAError, ValueError) as problem:
+            error = problem
+        except Exception as problem:
+            if type(problem).__name__ != "ZstdError":
                 raise
-            return _nonempty(out, name, error)
-        rest = stream.unused_data.lstrip(b"\x00")
-        if not rest or _decompressor(rest, name) is not decompressor:
+            error = problem
+        if error or not stream.eof:
             break
-    return b"".join(out)
-
-
-def _nonempty(chunks: list[bytes], name: str, error: Exception | None = None) -> bytes:
-    if not any(chunks):
+        at -= len(stream.unused_data)
+        while data[at : at + 1] == b"\x00":
+            at += 1
+        if _decompressor(data[at : at + 16], name) is not decompressor:
+            break
+    if not some:
         reason = f" ({error})" if error else " or cut short"
         raise ReadError(f"{name}: the compressed file is damaged{reason}; fetch it again or give the log as text")
-    return b"".join(chunks)
+
+
+def expanded(data: bytes, name: str) -> Iterator[bytes] | None:
+    """What compressed ``data`` holds, chunk by chunk; None where it is not compressed. Reading the chunks may raise ReadError."""
+    decompressor = _decompressor(data, name)
+    return None if decompressor is None else _expand(data, name, decompressor, _Budget(name, len(data)))
+
+
+def packed(head: bytes, name: str) -> bool:
+    """Whether data that begins like this is no text as it stands: compressed, an archive, an image. Raises ReadError for the last."""
+    _refuse(head, name)
+    return _decompressor(head, name) is not None or _is_archive(head)
+
+
+def _refuse(data: bytes, name: str) -> None:
+    for magic, what, advice in _NO_LOG:
+        if data.startswith(magic):
+            raise ReadError(f"{name}: this is {what}, not a log; {advice}")
+
+
+def _is_archive(data: bytes) -> bool:
+    return data.startswith(_ZIP) or data[257:262] == b"ustar"
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:
@@ -206,7 +237,9 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 
 
 def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+    import lzma
     import zipfile
+    import zlib
 
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))

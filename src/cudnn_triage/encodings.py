@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from .light import pattern
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with that of UTF-16
@@ -14,7 +16,7 @@ _BOMS = (
 )
 _SAMPLE = 1 << 16
 _GUESS_SAMPLE = 1 << 15
-_NON_ASCII_LINE = re.compile(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}")
+_NON_ASCII_LINE = pattern(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}")
 _LEGACY = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp850", "cp866",
     "koi8_r",
@@ -43,6 +45,14 @@ def decode(raw: bytes) -> tuple[str, str, int]:
         # line by line, so that a broken character cannot swallow a line end and raw lines stay what they are
         return "\n".join(line.decode(legacy, "replace") for line in raw.split(b"\n")), legacy, 0
     return text, "utf-8", 0
+
+
+def wide(head: bytes) -> tuple[str, int]:
+    """The encoding, UTF-16 or UTF-32, of a log that begins like this, and the length of its byte-order mark; "" for any other."""
+    for mark, encoding in _BOMS[1:]:
+        if head.startswith(mark):
+            return encoding, len(mark)
+    return _wide(head), 0
 
 
 def _wide(raw: bytes) -> str:

@@ -19,6 +19,7 @@ from .reading import Log, read, read_text
 from .redact import redacted
 from .report import Look, Report
 from .reporting import Writer
+from .selection import selected
 from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
@@ -79,6 +80,7 @@ class Triager:
         assume_local: bool = False,
     ) -> Report:
         """The report on one log. ``facts`` are taken as if the log said them; ``readings`` of a machine settle hypotheses."""
+        log = selected(log, self.knowledge)
         case = self.beside(self.examine(clean(log), facts), readings, assume_local)
         return self.report(log, case, look)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from .drafts import Draft, Edit
+from .light import pattern
 
 _CSI = r"[0-?]{0,64}[ -/]{0,8}[@-~]"
-_CONTROL = re.compile(
+_CONTROL = pattern(
     rf"""
     (?:\x1b\[|\x9b) (?P<csi>{_CSI})
   | \x1b[\]PX^_] [^\x07\x1b\x9c\n]{{0,8192}} (?:\x07|\x1b\\|\x9c)     # titles, hyperlinks, Buildkite's times
@@ -22,22 +23,22 @@ _CONTROL = re.compile(
 _MOVES = frozenset("ABEFGHJfdST")
 
 # the same, spelt out by a program that quoted its output, or with the escape byte lost on the way
-_SPELT = re.compile(rf"(?:\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\u241b)\[(?P<csi>{_CSI})")
+_SPELT = pattern(rf"(?:\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\u241b)\[(?P<csi>{_CSI})")
 _SPELT_SIGNS = ("\\x1b[", "\\x1B[", "\\u001b[", "\\u001B[", "\\033[", "\\e[", "^[[", "\u241b[")
-_LEFT = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3}){0,8}m(?!\])|0?[mK](?![\w\]]))")
+_LEFT = pattern(r"\[(?:\d{1,3}(?:;\d{1,3}){0,8}m(?!\])|0?[mK](?![\w\]]))")
 _LEFT_SIGNS = ("[0m", "[0;", "[39m", "[m", "[22m", "[1m", "[2K")
 
-_MANY_BACKSPACES = re.compile("\x08{4,}")
-_OVERSTRUCK = re.compile("[^\x08\r]\x08")
+_MANY_BACKSPACES = pattern("\x08{4,}")
+_OVERSTRUCK = pattern("[^\x08\r]\x08")
 
-_BAR = re.compile(
+_BAR = pattern(
     r"\d{1,3}%(?:\|[^|\r\n]{0,300}\|)? {0,4}[\d.?]{1,20}[kMGTP]?i?B?/[\d.?]{1,20}[kMGTP]?i?B? {0,2}\[[^\[\]\r\n]{0,200}\]"
 )
 _LONGEST_LABEL = 100
-_PROGRESS = re.compile(
+_PROGRESS = pattern(
     r"\d{1,3}(?:\.\d{1,3})?%|\bETA\b|\b\d+/\d+\b|it/s|s/it|[\u2580-\u259f\u2501\u2578-\u257b\u28c0-\u28ff]"
 )
-_VARIES = re.compile(
+_VARIES = pattern(
     r"[\d.,:?<>=#~+*\\|/ \u2500-\u259f\u2800-\u28ff-]+(?:(?:[kKMGT]?i?[Bb]|it|s|ms)(?:/(?:s|it|step))?(?![A-Za-z]))?"
 )
 
@@ -53,7 +54,7 @@ class Terminal:
 
     def lines(self, draft: Draft) -> list[Draft]:
         """The lines that one raw line shows, controls removed: more than one where it overwrites itself."""
-        if not draft.text.isprintable():
+        if not draft.text.replace("\t", "").isprintable():
             _remove(draft, _CONTROL)
         if self._spelt:
             _remove(draft, _SPELT)

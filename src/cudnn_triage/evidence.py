@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
 
 from .conditions import Seen, holds
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .knowledge.trees import fact_names
+from .light import pattern, record
 from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Role, Structure
 from .values import read, squeeze
 from .whereabouts import Machine
 
-_SITE = re.compile(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+_SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
 FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
@@ -27,7 +29,7 @@ _RAISING = 3  # lines before an exception that may be the frame which raised it
 WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Evidence:
     """One thing that speaks for or against a cause."""
 
@@ -43,7 +45,7 @@ class Evidence:
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Case:
     """All that is known of one log: its lines, structure, matches, facts, and the evidence drawn from them."""
 
@@ -76,9 +78,12 @@ def collect_facts(
 
 def _implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge) -> list[Fact]:
     """The constant facts that a message sets, with the message's own captures filled in."""
-    out: list[Fact] = []
+    constants = knowledge.by_id[occurrence.rule]["sets"]
+    if not constants:
+        return []
     values = {f"{{{c.name}}}": str(c.value) for c in occurrence.captures}
-    for name, text in knowledge.by_id[occurrence.rule]["sets"].items():
+    out: list[Fact] = []
+    for name, text in constants.items():
         for hole, value in values.items():
             name, text = name.replace(hole, value.lower().replace("_", "-")), text.replace(hole, value)
         declared = knowledge.facts.get(name)
@@ -169,7 +174,7 @@ def structure_facts(
 
 
 def _of_the_field(cause: str, knowledge: Knowledge) -> bool:
-    return knowledge.causes.get(cause, {"family": ""})["family"] not in ("benign", "")
+    return knowledge.families.get(cause, "") not in ("benign", "")
 
 
 def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> Fact:
@@ -205,8 +210,8 @@ def weigh(
         met |= {item.cause for items in drawn.values() for item in items if item.supports}
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
-    for cause, rule in knowledge.causes.items():
-        for item in rule["evidence"]:
+    for cause, conditions in knowledge.evidence:
+        for item in conditions:
             if holds(item["when"], facts, seen):
                 asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
@@ -235,6 +240,8 @@ def _from_occurrence(
     seen: Seen,
 ) -> list[Evidence]:
     rule = knowledge.by_id[occurrence.rule]
+    if not rule["points_to"]:
+        return []
     own = [Fact(c.name, c.value, "log", lines[c.line].number) for c in occurrence.captures]
     if explaining == {
         occurrence.rule

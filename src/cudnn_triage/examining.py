@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 from .cleaning import clean
 from .cli import (
     DIAGNOSED,
+    FORMATS,
     OK,
     UNEXPLAINED,
-    Parser,
     UsageError,
     complain,
-    display_options,
     emit,
-    examine_options,
     knowledge,
     output,
     show,
@@ -30,6 +28,7 @@ from .cli import (
 from .engine import Triager
 from .facts import Fact, covers
 from .knowledge.base import Knowledge
+from .options import Parser, display_options, examine_options
 from .probing import readings
 from .probing.bundle import script
 from .probing.checks import verify
@@ -191,7 +190,7 @@ def _probe(args: Sequence[str]) -> int:
     )
     parser.add_argument("--exit-code", action="store_true", help="exit 10 when a fault was found")
     examine_options(parser)
-    display_options(parser)
+    display_options(parser, FORMATS)
     options = parser.parse_intermixed_args(args)
     known = knowledge(options.rules)
     for name in options.ids:

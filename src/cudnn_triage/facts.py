@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
+from .light import record
 from .values import Value, attribute, show
 
-Origin = Literal["log", "local", "table", "structure"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .vocabulary import Origin
+
 OF_THE_LOG = "log."  # before a fact's name, where it would otherwise mean the reading of a probe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fact:
     """One reading. ``origin`` is "log", "local" (a probe on this machine), "table" (worked out from a compatibility table)
     or "structure" (how the log's lines hang together)."""

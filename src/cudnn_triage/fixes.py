@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-import shlex
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
+from .light import pattern
 from .report import FixItem
 from .values import Soname, Value, Version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .solving import Answer, Situation
 
-_HOLE = re.compile(r"\{([A-Za-z][\w.\[\]-]*)\}")
+_HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
+_DECIDING = ("gpu.cc", "driver.version", "cuda.driver")  # facts without which the solver is not asked
 _TYPED = (Version, Soname, int, float)
-_SAFE = re.compile(r"[\w.+:/=-]*", re.ASCII)
+_SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
@@ -52,12 +54,16 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:
     """A fix with the versions that the solver works out from the facts, and True; as written where they do not suffice."""
+    if not any(facts.values(name) for name in _DECIDING):
+        return _fix(fix, facts, knowledge), False  # nothing is known that would rule a build out
+    from dataclasses import replace
+
     from .solving import Wishes, solve  # most reports need no solver
     from .solving.situation import from_facts
 
     situation = from_facts(facts, fix["solve"], knowledge)
     if not situation.gpus and situation.driver is None and situation.driver_cuda is None:
-        return _fix(fix, facts, knowledge), False  # nothing is known that would rule a build out
+        return _fix(fix, facts, knowledge), False
     kept = tuple((name, f"=={facts.one(fact)}") for name, fact in fix["keep"].items() if facts.one(fact) is not None)
     if len(kept) < len(fix["keep"]):
         return _fix(fix, facts, knowledge), False  # what is to stay is not known
@@ -111,7 +117,11 @@ def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str
 def quoted(value: Value) -> str:
     """A value as it may stand in a shell command, inside or outside quotes."""
     text = str(value)
-    return text if _SAFE.fullmatch(text) else shlex.quote(text)
+    if _SAFE.fullmatch(text):
+        return text
+    import shlex
+
+    return shlex.quote(text)
 
 
 def _declared(name: str, knowledge: Knowledge) -> bool:

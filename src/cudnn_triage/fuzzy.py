@@ -7,22 +7,23 @@ never match by likeness: one that a template contains must stand in the line, or
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
 
 from .knowledge.base import Knowledge
+from .knowledge.indexes import LEAST, without_holes
+from .light import pattern
 from .matching import Capture, Occurrence, Stream
 from .structure import Role, Structure
 from .values import read, squeeze
 
-_GRAM = 6
-_LEAST = 16  # squeezed letters of prose below which likeness means nothing
-_RARE = 12  # a word that stands in no more templates than this is what tells a message from others
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _WORD_LIKENESS = 74.0  # 0..100: a five-letter word with one wrong letter passes, another word does not
 _TIE = 3.0  # matches of one line whose likeness is this near the best one's are all kept
-_COMMON = 60  # a run that stands in more templates than this tells nothing
 _SHARE = 0.3  # of a template's runs that must stand in the line for a closer look
 _OWN_SHARE = 0.5  # of a line's runs that must stand in a template of several lines
 _LOOKS = 10  # templates looked at more closely, per line
@@ -33,12 +34,11 @@ _CHOICE_REACH = 60  # letters beside it in which a choice may stand
 _MESSAGE_LINES = 6  # lines, and
 _MESSAGE = 700  # letters, that are read as one message
 _MOST_LINES = 2000  # distinct lines that are compared
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _POLARITY = frozenset(("no", "not", "without", "none", "cannot", "true", "false"))  # words that turn a message round
-_PLAIN_WORD = re.compile(r"[a-z]+")
-_CHOICE = re.compile(r"\{=([^}]*)\}")
-_TOKEN = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
-_NUMBER = re.compile(r"\d+")
+_PLAIN_WORD = pattern(r"[a-z]+")
+_CHOICE = pattern(r"\{=([^}]*)\}")
+_TOKEN = pattern(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+")
+_NUMBER = pattern(r"\d+")
 _SPACED = ("size", "archs", "vtuple", "gpu", "cc")  # hole types whose values may hold white space
 _NO_DIGITS = dict.fromkeys(range(ord("0"), ord("9") + 1))
 _ROLES = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
@@ -49,37 +49,6 @@ class FuzzyMatcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (rule, template)
-            for rule in knowledge.rules
-            if not rule["code"] and rule["inside"] in ("program", "any") and (rule["points_to"] or rule["symptom_of"])
-            for template in rule["templates"]
-            if sum(map(len, template["parts"])) >= _LEAST
-        ]
-
-    @cached_property
-    def _index(self) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
-        for number, (_, template) in enumerate(self._templates):
-            for gram in {g for part in template["parts"] for g in _grams(part)}:
-                index.setdefault(gram, []).append(number)
-        return {gram: numbers for gram, numbers in index.items() if len(numbers) <= _COMMON}
-
-    @cached_property
-    def _sizes(self) -> list[int]:
-        return [sum(max(len(part) - _GRAM + 1, 0) for part in template["parts"]) for _, template in self._templates]
-
-    @cached_property
-    def _telling(self) -> list[list[str]]:
-        """For each template, its words of this field and those that few other templates have."""
-        words = [set(_WORD.findall(_literal(template["text"]).lower())) for _, template in self._templates]
-        count = Counter(word for found in words for word in found)
-        field = set(self.knowledge.field_words)
-        return [sorted(word for word in found if count[word] <= _RARE or word in field) for found in words]
-
-    @cached_property
-    def _code_names(self) -> dict[str, str]:
-        return {rule["id"].lower(): rule["id"] for rule in self.knowledge.rules if rule["code"] and "_" in rule["id"]}
 
     def find(self, stream: Stream, structure: Structure, exact: Sequence[Occurrence]) -> list[Occurrence]:
         """Fuzzy matches on the lines that no exact match covers, in log order."""
@@ -120,12 +89,12 @@ class FuzzyMatcher:
     def _candidates(self, squeezed: str) -> list[int]:
         """The templates worth a closer look for a message that begins in this text: most of the template stands in it,
         or most of the text stands in the template."""
-        grams = set(_grams(squeezed))
-        votes = Counter(number for gram in grams for number in self._index.get(gram, ()))
+        count, votes = self.knowledge.runs.votes(squeezed)
+        sizes = self.knowledge.runs.sizes
         good = [
-            (count / self._sizes[n], n)
-            for n, count in votes.items()
-            if count >= _SHARE * self._sizes[n] or (len(grams) >= _LEAST and count >= _OWN_SHARE * len(grams))
+            (shared / sizes[n], n)
+            for n, shared in votes.items()
+            if shared >= _SHARE * sizes[n] or (count >= LEAST and shared >= _OWN_SHARE * count)
         ]
         return [number for _, number in sorted(good, reverse=True)[:_LOOKS]]
 
@@ -142,7 +111,7 @@ class FuzzyMatcher:
         ]
         found: list[Occurrence] = []
         for number in candidates:
-            rule, template = self._templates[number]
+            rule, template = self.knowledge.rules.template(number)
             score, spans = _align(template["parts"], whole)
             if score < _THRESHOLD or not spans or spans[0][0] >= len(own):
                 continue
@@ -152,14 +121,14 @@ class FuzzyMatcher:
                 " ".join(_between(stream, indexes, first, begin - margin, last, finish + 1 + margin))
                 for margin in (_SLACK, _CHOICE_REACH)
             )
-            if not self._agree(number, near, far):
+            if not self._agree(template, near, far):
                 continue
             captures = self._captures(template, spans, places, stream)
             found.append(Occurrence(rule["id"], first, last, begin, finish + 1, captures, "fuzzy", round(score, 1)))
         best = max((o.score for o in found), default=0.0)
         yield from {o.rule: o for o in found if o.score >= best - _TIE}.values()
 
-    def _agree(self, number: int, text: str, around: str) -> bool:
+    def _agree(self, template: dict[str, Any], text: str, around: str) -> bool:
         """Whether what likeness must not blur stands in the aligned text: status names (or something that is no other
         name and nearly it), numbers, yes and no, and the words that tell this message from others; and ``around`` it,
         one of the texts that a choice leaves open."""
@@ -167,14 +136,14 @@ class FuzzyMatcher:
         from rapidfuzz.distance import Levenshtein
 
         whole = squeeze(text)
-        literal = _literal(self._templates[number][1]["text"])
-        choices = _CHOICE.findall(self._templates[number][1]["text"])
-        if not (self._telling[number] or choices):
+        literal = without_holes(template["text"])
+        choices = _CHOICE.findall(template["text"])
+        if not (template["telling"] or choices):
             return False
         wider = squeeze(around)
         if any(all(squeeze(option) not in wider for option in options.split("|")) for options in choices):
             return False
-        if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in self._telling[number]):
+        if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in template["telling"]):
             return False
         if not _POLARITY.intersection(_PLAIN_WORD.findall(literal.lower())) <= set(_PLAIN_WORD.findall(text.lower())):
             return False
@@ -182,7 +151,7 @@ class FuzzyMatcher:
         for token in {t.lower() for t in _TOKEN.findall(literal)} - there:
             allowed = max(1, len(token) // 12)
             if not any(
-                t not in self._code_names and Levenshtein.distance(t, token, score_cutoff=allowed) <= allowed
+                t not in self.knowledge.code_names and Levenshtein.distance(t, token, score_cutoff=allowed) <= allowed
                 for t in there
             ):
                 return False
@@ -190,22 +159,40 @@ class FuzzyMatcher:
 
     def _damaged_codes(self, index: int, text: str) -> Iterator[Occurrence]:
         """A status name with a wrong letter is read as the one name that it can be."""
-        from rapidfuzz import process
-        from rapidfuzz.distance import Levenshtein
-
         for found in _TOKEN.finditer(text):
             token = found[0].lower()
-            if len(token) < 12 or token in self._code_names:
+            if len(token) < 12 or token in self.knowledge.code_names:
                 continue
             allowed = max(1, len(token) // 12)
+            if not self._may_be_damaged(token, allowed):
+                continue
+            from rapidfuzz import process
+            from rapidfuzz.distance import Levenshtein
+
             near = process.extract(
-                token, self._code_names.keys(), scorer=Levenshtein.distance, score_cutoff=allowed + 2, limit=2
+                token, self.knowledge.code_names.keys(), scorer=Levenshtein.distance, score_cutoff=allowed + 2, limit=2
             )
             if near and near[0][1] <= allowed and (len(near) == 1 or near[1][1] >= near[0][1] + 2):
-                name = self._code_names[near[0][0]]
+                name = self.knowledge.code_names[near[0][0]]
                 yield Occurrence(
                     name, index, index, found.start(), found.end(), (), "fuzzy", 100.0 - 100.0 * near[0][1] / len(token)
                 )
+
+    def _may_be_damaged(self, token: str, edits: int) -> bool:
+        """Whether a token shares with some status name what must stay whole: one of the ``edits`` + 1 parts of the name."""
+        for size in range(len(token) - edits, len(token) + edits + 1):
+            cuts = [size * part // (edits + 1) for part in range(edits + 2)]
+            for name in self._codes_by_size.get(size, ()):
+                if any(name[start:end] in token for start, end in pairwise(cuts)):
+                    return True
+        return False
+
+    @cached_property
+    def _codes_by_size(self) -> dict[int, list[str]]:
+        names: dict[int, list[str]] = {}
+        for name in self.knowledge.code_names:
+            names.setdefault(len(name), []).append(name)
+        return names
 
     def _captures(
         self, template: dict[str, Any], spans: list[tuple[int, int]], places: list[tuple[int, int]], stream: Stream
@@ -251,15 +238,6 @@ def _between(stream: Stream, indexes: list[int], first: int, begin: int, last: i
     for index in indexes[indexes.index(first) : indexes.index(last) + 1]:
         text = stream.lines[index].text
         yield text[max(begin, 0) if index == first else 0 : end if index == last else None]
-
-
-def _literal(template: str) -> str:
-    """The template without its holes."""
-    return re.sub(r"\{[^}]*\}", " ", template)
-
-
-def _grams(text: str) -> list[str]:
-    return [text[i : i + _GRAM] for i in range(len(text) - _GRAM + 1)]
 
 
 def _align(parts: list[str], text: str) -> tuple[float, list[tuple[int, int]]]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
-
-import re2
 
 from .evidence import WEIGHTY, Case, serious_failures, spoken_of, unexplained_lines
 from .knowledge.base import Knowledge
 from .lines import Line
-from .matching import QUIET, Capture, Occurrence
+from .matching import Capture, Occurrence, compiled
 from .values import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _LONGEST = 2000  # characters of a line that are read
 _MOST = 200  # lines that are read; an answer does not get better by more
@@ -31,9 +32,8 @@ class GeneralReader:
     @cached_property
     def _patterns(self) -> list[tuple[dict[str, Any], dict[str, Any], Any]]:
         return [
-            (rule, template, re2.compile(template["re"], QUIET))
-            for rule in self.knowledge.rules
-            if rule["inside"] == "unexplained"
+            (rule, template, compiled(template["re"]))
+            for rule in self.knowledge.general
             for template in rule["templates"]
         ]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from .light import record
 
 Run = tuple[int, int, int]
 """(index in the cleaned text, 0-based column in the raw line, byte offset in the raw log): where an unbroken copy starts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Line:
     """One cleaned line.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .light import pattern
+
 DATE = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d{4}|\d\d[-/]\d\d|\d{8})"
 TIME = r"\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?"
 STAMP = rf"(?:{DATE}[ T_:,-]{{1,2}}{TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
@@ -24,7 +26,9 @@ _MODULE = (
 _PLACE = r"[\w./-]{1,80}:\d{1,6}"
 _PROCESS = r"(?:[ ]\([\w./]{1,80}[ ]\d{1,6}\))?"
 
-_REMOVED = re.compile(
+# Prefixes that go, by what they begin with: "[", a level's word, or a time. Those behind a time are told apart by the character
+# that follows it, so that a log needs few of these patterns.
+_BRACKETED = pattern(
     rf"""
     (?:
       # [time] [pid] [LEVEL] [file.py:3:function] message: DeepSpeed, gunicorn, hydra
@@ -39,37 +43,56 @@ _REMOVED = re.compile(
     | \[{STAMP}[ ][\w.-]{{1,60}}\]{_PROCESS}:[ ]
     | \[{STAMP}[ ][\w./-]{{1,80}}\]{_PROCESS}:?[ ](?P<d>{_CAPS})[ ]{{0,3}}:?[ ]
     | \[NeMo[ ](?P<e>[IWE])[ ]{STAMP}[ ][\w.]{{1,80}}:\d{{1,6}}\](?:[ ]|$)
+      # [time] LEVEL: message: only the time goes
+    | \[{STAMP}\][ ]{{1,2}}(?=(?P<n>{LEVEL}):[ ])
+    )
+    """,
+    re.VERBOSE,
+)
+_WORDED = pattern(
+    rf"""
+    (?:
       # LEVEL 03-19 06:43:11 [file.py:3] message: vLLM
-    | (?P<f>{LEVEL})[ ]\d\d-\d\d[ ]\d\d:\d\d:\d\d(?:\.\d{{1,6}})?[ ]\[?{_PLACE}\](?:[ ]|$)
+      (?P<f>{LEVEL})[ ]\d\d-\d\d[ ]\d\d:\d\d:\d\d(?:\.\d{{1,6}})?[ ]\[?{_PLACE}\](?:[ ]|$)
       # LEVEL:time:module:3: message: jax
     | (?P<g>{LEVEL}):{STAMP}:[\w./]{{1,120}}:\d{{1,6}}:[ ]?
-      # time | LEVEL | module:function:3 - message: loguru
-    | {STAMP}[ ]{{1,2}}\|[ ](?P<h>{LEVEL})[ ]{{0,8}}\|[ ](?:[^|\s]{{1,120}}[ ][-|](?:[ ]|$))?
-      # time - name - LEVEL - message, in any order
-    | {STAMP}(?:[ ]{{1,2}}[-|][ ]{{1,2}}[^\s|]{{1,100}}){{0,3}}[ ]{{1,2}}[-|][ ]{{1,2}}\[?(?P<i>{LEVEL})\]?
-        (?:[ ]{{1,8}}[-|][ ]{{1,2}}{_MODULE}){{0,2}}[ ]{{0,8}}(?:[-:|]|>>)(?:[ ]|$)
-    | {STAMP}(?::[\w./-]{{1,80}}){{0,3}}:(?P<j>{_CAPS}):[ ]?
-      # time [LEVEL ] thread MODEL_LOG - message: TorchServe relays what a model prints, always as INFO or WARN
-    | {STAMP}[ ]\[{LEVEL}[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ]MODEL_LOG[ ]-(?:[ ]|$)
-      # time [LEVEL ] thread package.Class - message: log4j
-    | {STAMP}[ ]\[(?P<q>{LEVEL})[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ](?:\w{{1,60}}\.){{1,12}}[\w$]{{1,80}}[ ]-(?:[ ]|$)
-      # time [LEVEL] [thread] module: message
-    | {STAMP}[ ]{{1,2}}(?:{_MODULE}[ ])?
-        (?:\[(?P<k>{LEVEL})[ ]{{0,8}}\]|(?P<l>{_CAPS})(?![ ]\d\d-\d\d[ ]\d\d:)(?=[ ]))
-        (?:[ ]{{0,8}}{_FIELD}){{0,3}}
-        (?:[ ]{{0,8}}{_MODULE}[ ]?(?:[:-]|(?<=\d)\])[ ]|[ ]{{0,8}}-[ ]|[ ]{{1,8}}|$)
-    | {STAMP}(?:\[\d{{1,8}}\])?\[(?P<m>{LEVEL})\][ ]
-      # time LEVEL: message: only the time goes
-    | (?:{STAMP}|\[{STAMP}\])[ ]{{1,2}}(?=(?P<n>{LEVEL}):[ ])
       # LEVEL:name:message: logging.basicConfig
     | (?P<o>ERROR|WARNING|INFO|DEBUG|CRITICAL):[A-Za-z_][\w.-]{{0,99}}:(?!\d)
     )
     """,
     re.VERBOSE,
 )
-_REMOVED_FIRST = frozenset("0123456789[EWIDCNTFSewidcnf")
+_TIME = pattern(STAMP)
+_BEHIND_TIME = {
+    " ": pattern(
+        rf"""
+        (?:
+          # time | LEVEL | module:function:3 - message: loguru
+          [ ]{{1,2}}\|[ ](?P<h>{LEVEL})[ ]{{0,8}}\|[ ](?:[^|\s]{{1,120}}[ ][-|](?:[ ]|$))?
+          # time - name - LEVEL - message, in any order
+        | (?:[ ]{{1,2}}[-|][ ]{{1,2}}[^\s|]{{1,100}}){{0,3}}[ ]{{1,2}}[-|][ ]{{1,2}}\[?(?P<i>{LEVEL})\]?
+            (?:[ ]{{1,8}}[-|][ ]{{1,2}}{_MODULE}){{0,2}}[ ]{{0,8}}(?:[-:|]|>>)(?:[ ]|$)
+          # time [LEVEL ] thread MODEL_LOG - message: TorchServe relays what a model prints, always as INFO or WARN
+        | [ ]\[{LEVEL}[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ]MODEL_LOG[ ]-(?:[ ]|$)
+          # time [LEVEL ] thread package.Class - message: log4j
+        | [ ]\[(?P<q>{LEVEL})[ ]{{0,4}}\][ ][\w./:-]{{1,120}}[ ](?:\w{{1,60}}\.){{1,12}}[\w$]{{1,80}}[ ]-(?:[ ]|$)
+          # time [LEVEL] [thread] module: message
+        | [ ]{{1,2}}(?:{_MODULE}[ ])?
+            (?:\[(?P<k>{LEVEL})[ ]{{0,8}}\]|(?P<l>{_CAPS})(?![ ]\d\d-\d\d[ ]\d\d:)(?=[ ]))
+            (?:[ ]{{0,8}}{_FIELD}){{0,3}}
+            (?:[ ]{{0,8}}{_MODULE}[ ]?(?:[:-]|(?<=\d)\])[ ]|[ ]{{0,8}}-[ ]|[ ]{{1,8}}|$)
+          # time LEVEL: message: only the time goes
+        | [ ]{{1,2}}(?=(?P<n>{LEVEL}):[ ])
+        )
+        """,
+        re.VERBOSE,
+    ),
+    ":": pattern(rf"(?::[\w./-]{{1,80}}){{0,3}}:(?P<j>{_CAPS}):[ ]?"),
+    "[": pattern(rf"(?:\[\d{{1,8}}\])?\[(?P<m>{LEVEL})\][ ]"),
+}
+_WORD_FIRST = frozenset("EWIDCNTFSewidcf")
 
-_KEPT = re.compile(
+_KEPT = pattern(
     rf"""
     (?:{STAMP}:?[ ])?
     (?:
@@ -89,14 +112,26 @@ _KEPT_FIRST = frozenset("IWEF[0123456789/CNDTSefwdic<")
 
 def is_record(text: str, at: int = 0) -> bool:
     """Whether a logger's prefix that can be taken off stands at ``at``."""
-    return _REMOVED.match(text, at) is not None
+    return _removed(text, at) is not None
+
+
+def _removed(text: str, at: int) -> re.Match[str] | None:
+    """The match of a prefix that goes and stands at ``at``; its end is the prefix's end."""
+    first = text[at : at + 1]
+    if first.isdigit():
+        time = _TIME.match(text, at)
+        behind = _BEHIND_TIME.get(text[time.end() : time.end() + 1]) if time else None
+        return behind.match(text, time.end()) if time and behind else None
+    if first == "[":
+        return _BRACKETED.match(text, at)
+    return _WORDED.match(text, at) if first in _WORD_FIRST and ":" in text else None
 
 
 def logger(text: str) -> tuple[int, str]:
     """Length of a logger's prefix and the level that it names; a prefix that stays in the text has no length."""
     if not text:
         return 0, ""
-    if text[0] in _REMOVED_FIRST and (match := _REMOVED.match(text)) is not None:
+    if (match := _removed(text, 0)) is not None:
         return match.end(), _letter(match)
     if text[0] in _KEPT_FIRST and (match := _KEPT.match(text)) is not None:
         return 0, _letter(match)

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import unescape
 
 from .drafts import Draft, Edit
+from .light import pattern
 
-_ENTITY = re.compile(
+_ENTITY = pattern(
     r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|gt|lt|amp|quot|apos|nbsp|ndash|mdash|hellip|[lr][sd]quo);"
 )
-_TAG = re.compile(
+_TAG = pattern(
     r"</?(?:pre|code|span|font|samp|tt|kbd|small|details|summary|blockquote)(?:\s[^<>\r\n]{0,200})?/?>"
     r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
-_FENCE_BEFORE = re.compile(r"\s{0,3}`{3,}(?=[^`\s])")
-_FENCE_AFTER = re.compile(r"(?<=[^`])`{3,}\s{0,8}$")
-_FRAME_BEFORE = re.compile(
+_TAG_SIGNS = (
+    "<pre", "<code", "<span", "<font", "<samp", "<tt", "<kbd", "<small", "<details", "<summary", "<blockquote", "<br", "<div",
+    "</pre", "</code", "</span", "</font", "</samp", "</tt", "</kbd", "</small", "</details", "</summary", "</blockquote",
+    "</div", "</p", "</li",
+)  # fmt: skip
+_FENCE = pattern(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
+_FENCE_BEFORE = pattern(r"\s{0,3}`{3,}(?=[^`\s])")
+_FENCE_AFTER = pattern(r"(?<=[^`])`{3,}\s{0,8}$")
+_FRAME_BEFORE = pattern(
     "\\s{0,12}(?:[\u256d\u2570\u250c\u2514\u250f\u2517\u251c][\u2500\u2501]{1,400}[> ]{0,2}|[\u2502\u2503][ ]?)"
 )
 _FRAME_SIGNS = ("\u256d", "\u2570", "\u250c", "\u2514", "\u250f", "\u2517", "\u251c", "\u2502", "\u2503")
 _FRAME_ENDS = ("\u256e", "\u256f", "\u2510", "\u2518", "\u2513", "\u251b", "\u2524", "\u2502", "\u2503")
-_PYTEST = re.compile(r"E(?:   \s*|$)|>(?=\s{3,})")
-_MARKED = re.compile(r'\s{0,8}> (?=File "|Traceback \(most)')
-_POWERSHELL_NOISE = re.compile(
+_PYTEST = pattern(r"E(?:   \s*|$)|>(?=\s{3,})")
+_MARKED = pattern(r'\s{0,8}> (?=File "|Traceback \(most)')
+_POWERSHELL_NOISE = pattern(
     r"\s{0,8}(?:\+ CategoryInfo\s{1,20}:|\+ FullyQualifiedErrorId\s{1,4}:|At line:\d+ char:\d+\s*$|\+\s{1,40}~{1,400}\s*$)"
 )
-_POWERSHELL_NAME = re.compile(r"[\w.-]{1,40}(?:\.exe)?\s:\s(?=Traceback|\d{4}-\d\d-\d\d |WARNING|ERROR|INFO|C:\\)")
+_POWERSHELL_NAME = pattern(r"[\w.-]{1,40}(?:\.exe)?\s:\s(?=Traceback|\d{4}-\d\d-\d\d |WARNING|ERROR|INFO|C:\\)")
 
 
 class Page:
@@ -37,7 +42,7 @@ class Page:
 
     def __init__(self, text: str) -> None:
         self._entities = "&" in text and _ENTITY.search(text) is not None
-        self._tags = "<" in text and ">" in text and _TAG.search(text) is not None
+        self._tags = "<" in text and ">" in text and _has_tag(text) and _TAG.search(text) is not None
         self._fences = "```" in text or "~~~" in text
         self.marked = self._entities or self._tags or self._fences
 
@@ -85,7 +90,14 @@ class Margins:
                 draft.drop(match.end())
 
 
+def _has_tag(text: str) -> bool:
+    lowered = text.lower()
+    return any(sign in lowered for sign in _TAG_SIGNS)
+
+
 def _decode_entities(draft: Draft) -> None:
+    from html import unescape
+
     edits: list[Edit] = []
     for match in _ENTITY.finditer(draft.text):
         new = unescape(unescape(match.group()))

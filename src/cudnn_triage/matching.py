@@ -6,36 +6,35 @@ linear time; every hit looks at a window whose size the template bounds.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
-from typing import Any, Literal
-
-import ahocorasick_rs
-import re2
+from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
+from .light import field, pattern, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
 
-QUIET = re2.Options()
-QUIET.log_errors = False
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
 _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _SPACE = _SPACES.encode()
+_WORD = pattern(rf"[^{_SPACES}]+")
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
+_REPEATED = 1000  # characters of a window that may come again
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Capture:
     """A value that a hole of a template took from the log."""
 
@@ -45,7 +44,7 @@ class Capture:
     at: int  # index in its text
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Occurrence:
     """A rule's message found in the log."""
 
@@ -59,7 +58,7 @@ class Occurrence:
     score: float = 100.0
 
 
-@dataclass
+@record
 class Stream:
     """The cleaned lines in the order in which they are matched: each rank's lines together, so that messages stay whole."""
 
@@ -72,6 +71,16 @@ class Stream:
         self.order = sorted(range(len(self.lines)), key=lambda i: position[self.lines[i].rank])
 
     @cached_property
+    def vain(self) -> set[tuple[int, str | bytes]]:
+        """(template, window) in which that template was looked for in vain: lines come again and again."""
+        return set()
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the lines are matched in the order of the log: those of several ranks are not."""
+        return all(before < after for before, after in pairwise(self.order))
+
+    @cached_property
     def _plain(self) -> list[str]:
         """The lines in matching order, typographic quotes and spaces made plain (one character for one)."""
         texts = (self.lines[i].text for i in self.order)
@@ -81,6 +90,11 @@ class Stream:
     def text(self) -> str:
         """All lines, one after the other."""
         return "\n".join(self._plain)
+
+    @cached_property
+    def searched(self) -> str | bytes:
+        """The text as RE2 takes it soonest: where a byte is a character, bytes."""
+        return self.text.encode() if self.text.isascii() else self.text
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -100,23 +114,19 @@ class Stream:
         """The place in ``text`` of a place in ``squeezed``."""
         # lines without text share their start with the next one; the hit is in the last of them, which has text
         row = bisect_right(self._squeezed_starts, offset) - 1
-        return self._starts[row] + self._places(row)[offset - self._squeezed_starts[row]]
+        return self._starts[row] + self._place(row, offset - self._squeezed_starts[row])
 
-    def _places(self, row: int) -> array[int]:
-        """For each byte of a squeezed line, the index of its character in the line."""
-        places = self._place_cache.get(row)
-        if places is None:
-            text = self._plain[row]
-            visible = ((i, char) for i, char in enumerate(text) if char not in _SPACES)
-            if text.isascii():
-                places = array("L", (i for i, _ in visible))
-            else:
-                places = array("L", (i for i, char in visible for _ in char.encode("utf-8", "replace")))
-            self._place_cache[row] = places
-        return places
+    def _place(self, row: int, offset: int) -> int:
+        """The index in a line of a byte of the squeezed line."""
+        words = self._words.get(row)
+        if words is None:
+            words = self._words[row] = _words(self._plain[row])
+        squeezed, starts = words
+        word = bisect_right(squeezed, offset) - 1
+        return starts[word] + offset - squeezed[word]
 
     @cached_property
-    def _place_cache(self) -> dict[int, array[int]]:
+    def _words(self) -> dict[int, tuple[list[int], list[int]]]:
         return {}
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -137,45 +147,59 @@ class Stream:
         return start, end
 
 
+def _words(text: str) -> tuple[list[int], list[int]]:
+    """Of each run of bytes that is copied when a line is squeezed: where it begins in the squeezed line, and in the line.
+
+    Such a run is a word of ASCII characters, or one byte of another character.
+    """
+    squeezed: list[int] = []
+    starts: list[int] = []
+    size = 0
+    for word in _WORD.finditer(text):
+        if word[0].isascii():
+            squeezed.append(size)
+            starts.append(word.start())
+            size += len(word[0])
+            continue
+        for at, char in enumerate(word[0], word.start()):
+            width = len(char.encode("utf-8", "replace"))
+            squeezed.extend(range(size, size + width))
+            starts.extend([at] * width)
+            size += width
+    return squeezed, starts
+
+
 class Matcher:
     """Finds the messages of a knowledge base in logs. Safe to share between threads."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._templates: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            (rule, template)
-            for rule in knowledge.rules
-            if rule["inside"] != "unexplained"
-            for template in rule["templates"]
-        ]
-        self._by_anchor: dict[bytes, list[int]] = {}
-        for number, (_, template) in enumerate(self._templates):
-            self._by_anchor.setdefault(template["anchor"].encode(), []).append(number)
-        self._anchors = list(self._by_anchor)
-        self._automaton = ahocorasick_rs.BytesAhoCorasick(self._anchors)
         self._patterns: dict[int, Any] = {}
 
     def _pattern(self, number: int) -> Any:
         pattern = self._patterns.get(number)
         if pattern is None:
-            pattern = self._patterns[number] = re2.compile(self._templates[number][1]["re"], QUIET)
+            pattern = self._patterns[number] = compiled(self.knowledge.rules.template(number)[1]["re"])
         return pattern
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
-        if not self._anchors:
-            return []
         done: dict[int, int] = {}  # template -> end of its last match
         counts: dict[int, int] = {}
         found: list[Occurrence] = []
-        for anchor, hit, _ in self._automaton.find_matches_as_indexes(stream.squeezed, overlapping=True):
-            offset = -1
-            for number in self._by_anchor[self._anchors[anchor]]:
-                if counts.get(number, 0) >= _MOST:
+        anchors = self.knowledge.anchors
+        possible: dict[int, list[tuple[int, int, int]]] = {}
+        for hit, anchor in anchors.find(stream.squeezed):
+            numbers = possible.get(anchor)
+            if numbers is None:
+                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream)
+            if not numbers:
+                continue
+            offset = stream.from_squeezed(hit)
+            for number, reach, most in numbers:
+                if counts.get(number, 0) >= most or offset < done.get(number, 0):
                     continue
-                if offset < 0:
-                    offset = stream.from_squeezed(hit)
-                if offset < done.get(number, 0):
+                if reach >= 0 and not _near_start(stream.text, offset, reach):
                     continue
                 occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
                 if occurrence:
@@ -184,30 +208,48 @@ class Matcher:
                     counts[number] = counts.get(number, 0) + 1
         return sorted(found, key=lambda o: (o.first, o.start, o.rule))
 
+    def _possible(self, numbers: Iterable[int], stream: Stream) -> list[tuple[int, int, int]]:
+        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach and how
+        many matches are looked for."""
+        templates = ((number, *self.knowledge.rules.template(number)) for number in numbers)
+        return [
+            (number, template["reach"], 1 if stream.in_order and _says_the_same(rule, template) else _MOST)
+            for number, rule, template in templates
+            if all(text.encode() in stream.squeezed for text in template["parts"] or template["needs"])
+        ]
+
     def _try(
         self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
     ) -> tuple[Occurrence | None, int]:
-        rule, template = self._templates[number]
+        rule, template = self.knowledge.rules.template(number)
         start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
-        window = stream.text[start:end]
+        window = stream.searched[start:end]
+        if (number, window) in stream.vain:
+            return None, 0
         pattern = self._pattern(number)
         at = max(floor - start, 0)
         while True:
             found = pattern.search(window, at)
             if not found:
+                if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
+                    stream.vain.add((number, window))
                 return None, 0
-            if start + found.end() > offset:
+            first_char, past = found.span()
+            if start + past > offset:
                 break
-            at = max(found.end(), at + 1)
-        if start + found.start() > offset or not _plausible(found, template):
+            at = max(past, at + 1)
+        if start + first_char > offset:
             return None, 0
-        before = window[found.start() - 1 : found.start()]
+        message = stream.text[start + first_char : start + past]
+        spans = [found.span(group) for group in range(1, len(template["holes"]) + 1)]
+        values = [stream.text[start + left : start + right] if left >= 0 else "" for left, right in spans]
+        if not _plausible(message, values, template):
+            return None, 0
+        before = stream.text[max(start + first_char - 1, start) : start + first_char]
         if template["tight"] and (before.isalnum() or before in ("_", ".")):
             return None, 0
-        head = len(found[0]) - len(found[0].lstrip())
-        first, begin = stream.place(start + found.start() + head)
-        tail = len(found[0]) - len(found[0].rstrip())
-        last, finish = stream.place(max(start + found.end() - tail, start + found.start()))
+        first, begin = stream.place(start + past - len(message.lstrip()))
+        last, finish = stream.place(start + first_char + max(len(message.rstrip()), 0))
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
             return None, 0
@@ -217,8 +259,7 @@ class Matcher:
                 return None, 0
         captures: list[Capture] = []
         name = rule["id"]
-        for group, (hole, kind, argument) in enumerate(template["holes"], 1):
-            text = found[group]
+        for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
             if kind in ("code", "text"):
                 code = self._code(kind, argument, text)
                 if code is None:
@@ -230,8 +271,8 @@ class Matcher:
             if value is None:
                 return None, 0
             if hole:
-                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + found.start(group))))
-        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + found.end()
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
+        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":
@@ -242,13 +283,34 @@ class Matcher:
             return None
 
 
-def _plausible(found: Any, template: dict[str, Any]) -> bool:
+def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
+    """Whether a match only sets constant facts, so that a second one adds nothing."""
+    speaks = rule["points_to"] or rule["symptom_of"] or rule["code"]
+    return not speaks and not any(name for name, _, _ in template["holes"])
+
+
+def _near_start(text: str, offset: int, reach: int) -> bool:
+    """Whether no more than ``reach`` visible characters stand between the beginning of the line and ``offset``."""
+    line = text.rfind("\n", max(offset - _LONGEST_LINE, 0), offset) + 1 or max(offset - _LONGEST_LINE, 0)
+    return len("".join(text[line:offset].lstrip(" \t>|").split())) <= reach
+
+
+def compiled(text: str) -> Any:
+    """An RE2 pattern that says nothing on standard error where it cannot be compiled."""
+    import re2
+
+    quiet = re2.Options()
+    quiet.log_errors = False
+    return re2.compile(text, quiet)
+
+
+def _plausible(message: str, values: list[str], template: dict[str, Any]) -> bool:
     """Whether a match is one message: not torn over too many lines, its open holes not too long."""
-    text = found[0].strip()
+    text = message.strip()
     if text.count("\n") > template["breaks"] + 1 + len(text) // _WRAP:
         return False
     return all(
-        len(found[group] or "") <= _LONGEST_ANY
-        for group, (_, kind, _) in enumerate(template["holes"], 1)
+        len(value) <= _LONGEST_ANY
+        for value, (_, kind, _) in zip(values, template["holes"], strict=True)
         if kind == "any"
     )

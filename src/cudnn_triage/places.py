@@ -6,8 +6,8 @@ from array import array
 from bisect import bisect_right
 from itertools import accumulate
 
-from .lines import Run
-from .reading import Log
+from .lines import Line, Run
+from .reading import Cut, Log
 from .records import Pieces
 
 Place = tuple[int, int, int]
@@ -20,6 +20,41 @@ Whole = tuple[int, tuple[Run, ...], int, int]
 def places_of(log: Log) -> Verbatim | Copied:
     """The map from a log's text to its raw bytes. Asking in the order of the text is fast."""
     return Copied(log, log.pieces) if log.pieces else Verbatim(log)
+
+
+def moved(lines: list[Line], cuts: tuple[Cut, ...]) -> list[Line]:
+    """The lines of a log of which parts were left out, told by their places in all of it."""
+    rows = [cut.row for cut in cuts]
+    out: list[Line] = []
+    for line in lines:
+        at = bisect_right(rows, line.number - 1) - 1
+        if at < 0:
+            out.append(line)
+            continue
+        cut = cuts[at]
+        shift = cut.byte - cut.at
+        runs, column = line.runs, cut.column if line.number - 1 == cut.row else 0
+        if runs or column:
+            first = line.breaks[0] if line.breaks else len(line.text) + 1
+            runs = tuple(
+                (index, place + (column if index < first else 0), byte + shift)
+                for index, place, byte in runs or ((0, 0, line.start),)
+            )
+        number = line.number + cut.line - cut.row
+        out.append(
+            Line(
+                line.text,
+                number,
+                line.start + shift,
+                line.end + shift,
+                runs,
+                line.breaks,
+                line.rank,
+                line.level,
+                line.encoding,
+            )
+        )
+    return out
 
 
 class Verbatim:

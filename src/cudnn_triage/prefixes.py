@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from .light import pattern, record
 from .loggers import LEVEL, STAMP, TIME, is_record
 
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d|[ ]UTC)?"
@@ -19,7 +19,7 @@ _ADDRESS = r"[\da-fA-F.:]{3,45}"
 # what a time before it belongs to: onnxruntime's and PyTorch's own prefixes
 _OWN = r"(?!\[?[IWEFV]:onnxruntime|\[[IWEFV]:)"
 
-_CARRIER = re.compile(
+_CARRIER = pattern(
     rf"""
     (?:
       # GitHub Actions, Azure Pipelines, docker logs -t, Kubernetes (CRI), GitLab's time stamps
@@ -55,17 +55,19 @@ _CARRIER = re.compile(
     re.VERBOSE,
 )
 # gh run view --log: job, step and time before each line
-_GH = re.compile(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
+_GH = pattern(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
 
 # lines that begin with another character than these need not be tried
 _CARRIER_FIRST = frozenset("0123456789[#:_<(JFMASONDabcdefghijklmnopqrstuvwxyz")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Prefix:
     """A prefix that counts only where it recurs. The pattern's group ``rank``, if any, names the stream."""
 
     name: str
+    first: str  # what a line begins with that carries it; "" if that says little
+    needle: str  # and what it holds
     pattern: re.Pattern[str]
     share: float  # of the lines with text that must carry it
     least: int  # lines that must carry it
@@ -74,18 +76,30 @@ class Prefix:
     all: int = 0  # lines that suffice where every line carries it
 
 
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
 _RECURRING: tuple[Prefix, ...] = (
     Prefix(
-        "quote", re.compile(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"), 0.6, 3, all=1
+        "quote",
+        ">",
+        "",
+        pattern(r"(?!>>>(?:[ ]|$))(?:(?:>[ ]?){1,6}?(?=>>>(?:[ ]|$))|(?:>[ ]?){1,6}(?!>))"),
+        0.6,
+        3,
+        all=1,
     ),
-    Prefix("compose", re.compile(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True),
-    Prefix("box", re.compile(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
-    Prefix("srun", re.compile(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
-    Prefix("bracketed-number", re.compile(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
-    Prefix("role", re.compile(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
+    Prefix(
+        "compose", "", "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
+    ),
+    Prefix("box", "", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
+    Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
+    Prefix("bracketed-number", "[", "]", pattern(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
+    Prefix("role", "[", "]:", pattern(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
     Prefix(
         "host",
-        re.compile(r"(?P<rank>(?:[A-Za-z][\w.-]{0,60}[A-Za-z_-]\d{1,5}|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})):(?:[ ]|$)"),
+        "",
+        ":",
+        pattern(r"(?P<rank>(?:[A-Za-z][\w.-]{0,60}[A-Za-z_-]\d{1,5}|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})):(?:[ ]|$)"),
         0.6,
         4,
         streams=True,
@@ -93,18 +107,20 @@ _RECURRING: tuple[Prefix, ...] = (
     ),
     Prefix(
         "stern",
-        re.compile(r"(?P<rank>[a-z][a-z0-9.-]{1,200}-[a-z0-9]{5}[ ][a-z][a-z0-9-]{0,62})(?:[ ]|$)"),
+        _LOWER,
+        "-",
+        pattern(r"(?P<rank>[a-z][a-z0-9.-]{1,200}-[a-z0-9]{5}[ ][a-z][a-z0-9-]{0,62})(?:[ ]|$)"),
         0.6,
         3,
         streams=True,
     ),
-    Prefix("stamp", re.compile(rf"\[?{STAMP}\]?(?:[ ]-)?[ \t]{_OWN}"), 0.4, 3, time=True, all=1),
-    Prefix("iso", re.compile(rf"{_ISO}[ \t]{_OWN}"), 0.2, 2, time=True, all=1),
-    Prefix("wide clock", re.compile(rf"(?:\[{TIME}\]|{TIME})[ ]{{2}}"), 0.97, 4, time=True, all=2),
-    Prefix("clock", re.compile(rf"(?:\[{TIME}\]|{TIME})[ \t]"), 0.6, 4, time=True, all=2),
-    Prefix("elapsed", re.compile(r"\d{1,6}\.\d{1,3}(?:[ ]|$)"), 0.7, 4, time=True),
+    Prefix("stamp", "[0123456789", ":", pattern(rf"\[?{STAMP}\]?(?:[ ]-)?[ \t]{_OWN}"), 0.4, 3, time=True, all=1),
+    Prefix("iso", _DIGITS, ":", pattern(rf"{_ISO}[ \t]{_OWN}"), 0.2, 2, time=True, all=1),
+    Prefix("wide clock", "[0123456789", ":", pattern(rf"(?:\[{TIME}\]|{TIME})[ ]{{2}}"), 0.97, 4, time=True, all=2),
+    Prefix("clock", "[0123456789", ":", pattern(rf"(?:\[{TIME}\]|{TIME})[ \t]"), 0.6, 4, time=True, all=2),
+    Prefix("elapsed", _DIGITS, ".", pattern(r"\d{1,6}\.\d{1,3}(?:[ ]|$)"), 0.7, 4, time=True),
 )
-_TAG = re.compile(r"\[[A-Za-z][\w .:/-]{0,30}\](?=[ ])")
+_TAG = pattern(r"\[[A-Za-z][\w .:/-]{0,30}\](?=[ ])")
 _SAMPLES = 20
 _SAMPLE_LINES = 200
 
@@ -126,10 +142,10 @@ class Prefixes:
                     break
             else:
                 if tag := _common_tag(rest):
-                    self._recurring.append((re.compile(re.escape(tag) + " ?").match, False))
+                    self._recurring.append((pattern(re.escape(tag) + " ?").match, False))
                 elif (indent := _common_indent(rest)) and "indent" not in names:
                     names.add("indent")
-                    self._recurring.append((re.compile(f" {{{indent}}}").match, False))
+                    self._recurring.append((pattern(f" {{{indent}}}").match, False))
                 else:
                     break
 
@@ -146,7 +162,7 @@ class Prefixes:
         for _ in range(8):
             if at >= len(text):
                 break
-            if text[at] in _CARRIER_FIRST and (match := _CARRIER.match(text, at)) is not None and match.end() > at:
+            if _may_carry(text, at) and (match := _CARRIER.match(text, at)) is not None and match.end() > at:
                 at = match.end()
                 group = match.lastgroup
                 if group in ("ci", "command"):
@@ -169,6 +185,18 @@ class Prefixes:
         return at, "/".join(ranks), level
 
 
+def _may_carry(text: str, at: int) -> bool:
+    """Whether what stands at ``at`` can begin one of the carriers: most lines can not, and need no pattern."""
+    first = text[at]
+    if first not in _CARRIER_FIRST:
+        return False
+    if first.isdigit():
+        return text[at + 10 : at + 11] == "T"
+    if first.islower():
+        return "|" in text or text.startswith(("section_", "kernel: "), at)
+    return first in "[#:_<(" or text[at + 3 : at + 4] == " "
+
+
 def _sample(texts: Sequence[str]) -> Sequence[str]:
     """Stretches from all over a long log."""
     if len(texts) <= _SAMPLES * _SAMPLE_LINES:
@@ -189,6 +217,8 @@ def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
         if not text or text.isspace():
             continue
         total += 1
+        if (prefix.first and text[0] not in prefix.first) or prefix.needle not in text:
+            continue
         match = prefix.pattern.match(text)
         if match is None or not match.end():
             continue

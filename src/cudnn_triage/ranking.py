@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from .evidence import Evidence
+from .light import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .vocabulary import Status
 
 DEFAULTS: dict[str, float] = {
     "certain": 6.0,  # log-odds that a message of this strength adds, the first time
@@ -26,11 +29,10 @@ DEFAULTS: dict[str, float] = {
     "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration
 }
 """Used where rules/weights.yaml gives no number. What each number means stands beside it."""
-Status = Literal["suspected", "confirmed", "refuted"]
 WORTH_ASKING = 0.0001  # hypotheses less probable than this are neither shown nor looked into
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hypothesis:
     """A cause with all that speaks for and against it."""
 

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+import os
 
 from .containers import ReadError, unpack
 from .encodings import decode
-from .records import Pieces, extract
+from .light import record
+from .records import Pieces, extract, is_lines
 
 __all__ = ["Log", "ReadError", "read", "read_path", "read_text"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
+class Cut:
+    """A place of a log's text in front of which something was left out: what stands there, and where it stood."""
+
+    row: int  # 0-based line of what is left
+    line: int  # and of the log
+    at: int  # byte of what is left
+    byte: int  # and of the log
+    column: int = 0  # bytes of that line that were left out
+
+
+@record(frozen=True, slots=True)
 class Log:
     """One log: its bytes after decompression, which line numbers and byte offsets refer to, and its text.
 
     ``text`` may hold lone surrogates for bytes that are no UTF-8; clean lines do not. Without ``pieces``, text and raw
     bytes are the same, decoded. Else text was taken out of JSON, and ``pieces`` say where each stretch of it stands.
+    Of a long log only some stretches are left (see selection.py): ``raw`` and ``text`` are these, ``cuts`` say where they stood.
     """
 
     name: str
@@ -26,6 +38,12 @@ class Log:
     encoding: str
     bom: int = 0  # bytes before the text: the byte-order mark
     pieces: Pieces | None = None
+    document: bool = False  # one JSON document, of which no part can be read for itself
+    cuts: tuple[Cut, ...] = ()
+    size: int = -1  # bytes, and
+    rows: int = -1  # lines of all, where something was left out
+    repeats: dict[str, int] | None = None  # how often the literals of each rule stand in all
+    coded: str = ""  # the encoding of the input, where the bytes here are no more in it
 
 
 def read(data: bytes, name: str = "<stdin>") -> list[Log]:
@@ -45,10 +63,11 @@ def read(data: bytes, name: str = "<stdin>") -> list[Log]:
     return logs
 
 
-def read_path(path: str | Path) -> list[Log]:
+def read_path(path: str | os.PathLike[str]) -> list[Log]:
     """The logs in a file. Raises ReadError, also where the file cannot be opened."""
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except IsADirectoryError:
         raise ReadError(f"{path}: is a directory; name the log files in it") from None
     except (OSError, ValueError) as error:
@@ -62,9 +81,22 @@ def read_text(text: str, name: str = "<text>") -> Log:
     return _log(name, text.encode("utf-8", "replace"))
 
 
-def _log(name: str, raw: bytes) -> Log:
+def cut_log(
+    name: str,
+    raw: bytes,
+    cuts: tuple[Cut, ...] = (),
+    size: int = -1,
+    rows: int = -1,
+    repeats: dict[str, int] | None = None,
+    coded: str = "",
+) -> Log:
+    """The log whose bytes, as far as they are read, are ``raw``."""
     text, encoding, bom = decode(raw)
-    if (found := extract(text, encoding, bom, name)) is not None:
-        inner, pieces = found
-        return Log(name, raw, inner, encoding, bom, pieces)
-    return Log(name, raw, text, encoding, bom)
+    found = extract(text, encoding, bom, name)
+    inner, pieces = found or (text, None)
+    document = pieces is not None and text[:4096].lstrip()[:1] in ("{", "[") and not is_lines(text)
+    return Log(name, raw, inner, encoding, bom, pieces, document, cuts, size, rows, repeats, coded)
+
+
+def _log(name: str, raw: bytes) -> Log:
+    return cut_log(name, raw)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from .containers import ReadError
+from .light import pattern
 
 # where records keep their message, best first
 _MESSAGE = (
@@ -28,14 +29,14 @@ _LABELS = frozenset({
     "function", "method", "module", "language", "url",
 })  # fmt: skip
 _RAISED = ("Error", "Exception", "Interrupt")
-_KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_KEY_WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MOST_COMPARED = 16
 _SAMPLE = 200
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
-_NUMBERS = re.compile(r"\[[\s\d,]*\]")
-_NEXT = re.compile(r'["{}\[\],]')
-_BLANK = re.compile(r"\s*")
+_NUMBERS = pattern(r"\[[\s\d,]*\]")
+_NEXT = pattern(r'["{}\[\],]')
+_BLANK = pattern(r"\s*")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 Path = tuple[str | int, ...]
@@ -76,7 +77,7 @@ def extract(text: str, encoding: str, bom: int, name: str) -> tuple[str, Pieces]
     head = text[:4096].lstrip()
     if head[:1] in ("{", "[") and (found := _document(text, name)) is not None:
         return _assemble(text, found, encoding, bom)
-    if "{" in text and _is_lines(text):
+    if "{" in text and is_lines(text):
         return _assemble(text, _line_values(text), encoding, bom)
     return None
 
@@ -156,7 +157,7 @@ def _key_words(key: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _KEY_WORD.findall(key[:100]))
 
 
-def _is_lines(text: str) -> bool:
+def is_lines(text: str) -> bool:
     """Whether the log is one JSON record per line (with other lines between them, perhaps)."""
     lines = records = strong = braces = 0
     position = 0

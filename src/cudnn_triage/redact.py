@@ -3,69 +3,74 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
 
+from .light import pattern
 from .report import EvidenceItem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 MASK = "***"
 
 Span = tuple[int, int]
-T = TypeVar("T")
 
 # Tokens that tell by their own form that they are one. Each begins where no word runs on (or after a written \n), and what
 # it needs can fail only after a few characters or at the end of the word, so that the time stays linear.
 _BEGIN = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
-_FORMS = re.compile(
+_FORMS = pattern(
     rf"{_BEGIN}(?:gh[pousr]_\w{{20,}}|github_pat_\w{{20,}}|glpat-[\w-]{{20,}}|hf_[A-Za-z0-9]{{20,}}|(?:AKIA|ASIA)[A-Z0-9]{{16}}\b"
     r"|AIza[\w-]{35}|xox[abposr]-[\w-]{10,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{40,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
-_GUESSED = re.compile(
-    rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})"
-)  # only if the value looks like one
-_USER = re.compile(  # what stands before the last @ of a URL's host; else a password with a slash in it
+_FORM_SIGNS = ("gh", "glpat-", "hf_", "AKIA", "ASIA", "AIza", "xox", "npm_", "pypi-", "eyJ", "-----BEGIN ")
+_GUESSED = pattern(rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})")  # only if the value looks like one
+_USER = pattern(  # what stands before the last @ of a URL's host; else a password with a slash in it
     r"""(?<=://)(?:[^\s"'<>/?\#]*(?=@)|[^\s"'<>/?\#:@]{1,100}:(?!\d*(?:[/?\#]|$))[^\s"'<>@]{1,200}(?=@))""", re.VERBOSE
 )
 
 # An assignment: a name that ends in one of these words, then = or : (or a blank after --name), then the value.
 _STEMS = ("token", "secret", "passw", "passphrase", "pwd", "credential", "authorization", "key")
-_NAME = re.compile(
+_NAME = pattern(
     r"(?:(?i:(?:api|access|secret|private)[ _-]?key|[_-]key|token|secret|passwd|password|passphrase|pwd|credential|authorization)"
     r"|(?<=[a-z])Key)(?i:(?<!token)s)?\d{0,2}(?![\w-])"
 )
-_NAME_CHARS = string.ascii_letters + string.digits + "_-."
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _LONGEST_NAME = 64
-_SEPARATOR = re.compile(
+_SEPARATOR = pattern(
     r"""[\\'"`\]]{0,6}[ \t]{0,4}(?::[ ]?(?:str|Optional\[str\]|str[ ]?\|[ ]?None)[ ]?=|=>|:=|={1,2}|:)[ \t]{0,4}"""
     r"""(?:[bfru](?=['"]))?(?=\S)"""
 )
-_FLAG_SEPARATOR = re.compile(r"""[ \t]{1,4}(?=[^\s-])|['"],[ \t]{0,4}(?=['"])""")
-_SCHEME = re.compile(r"(?i:bearer|basic|token|digest|negotiate)\s{1,4}")
-_QUOTE = re.compile(r"""\\{0,3}(?:'''|\"""|['"`])""")
-_BARE = re.compile(r"""[^\s'"&]+""")
-_NEXT_ITEM = re.compile(r"[,;](?=[\w.-]{1,64}[=:])")
+_FLAG_SEPARATOR = pattern(r"""[ \t]{1,4}(?=[^\s-])|['"],[ \t]{0,4}(?=['"])""")
+_SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate)\s{1,4}")
+_QUOTE = pattern(r"""\\{0,3}(?:'''|\"""|['"`])""")
+_BARE = pattern(r"""[^\s'"&]+""")
+_NEXT_ITEM = pattern(r"[,;](?=[\w.-]{1,64}[=:])")
 
-_STRONG = re.compile(  # names that mean a secret whatever the value looks like
+_STRONG = pattern(  # names that mean a secret whatever the value looks like
     r"(?i:secret|passw|passphrase|[_-]pwd|authorization|(?:api|access|private|account|auth|encryption|license|"
     r"master|shared|signing|ssh|storage|wandb)[ _-]?key|(?:access|api|auth|bot|bearer|deploy|github|gh|git|gitlab|hf|hub|"
     r"huggingface|job|npm|pypi|refresh|registry|secret|session|slack|wandb)[_-]?token)|^--token$"
 )
-_NO_SECRET = re.compile(
+_NO_SECRET = pattern(
     "cannot|could|denied|empty|expected|expired|failed|false|found|incorrect|invalid|is|missing|must|no|none|nonetype|not|"
     "null|optional|please|required|str|string|the|true|undefined|unknown|unset|was|wrong|yes"
 )
-_CODE = re.compile(  # an expression, a placeholder or a shell variable, not a value
+_CODE = pattern(  # an expression, a placeholder or a shell variable, not a value
     r"(?:self|cls|args|opts?|options|config|cfg|settings|kwargs|env|os|environ|getenv|getpass)\b[.\[(]|[{(\[<]"
     r"|\$\{?[A-Z_][A-Z0-9_]*\}?$|\$env:|\$\{\{|%[a-z(]"
 )
-_PATH = re.compile(r"[/~.]|[A-Za-z]:[\\/]")
-_SECRET_CHARS = re.compile(r"[\w.~+/@!#$%^*:-]{6,}={0,2}", re.ASCII)
-_WORD = re.compile(r"[a-z]*(?:[A-Z]+[a-z]{2,})*[A-Z]*\d{0,3}|\d+[a-z]{0,2}")
-_PARTS = re.compile(r"[._/:=+~-]+")
+_PATH = pattern(r"[/~.]|[A-Za-z]:[\\/]")
+_SECRET_CHARS = pattern(r"[\w.~+/@!#$%^*:-]{6,}={0,2}", re.ASCII)
+_WORD = pattern(r"[a-z]*(?:[A-Z]+[a-z]{2,})*[A-Z]*\d{0,3}|\d+[a-z]{0,2}")
+_PARTS = pattern(r"[._/:=+~-]+")
 _LONG_WORD = 20  # letters that no word has
+_SHORT = 600  # characters of a text, and
+_REMEMBERED = 5000  # texts that are remembered to hold no secret: those of rules come again with every report
+_innocent: set[str] = set()
 _MOST = 100  # characters of a value that are looked at to judge it
 
 
@@ -76,11 +81,23 @@ def masked(text: str) -> str:
 
 def secrets(text: str) -> list[Span]:
     """Where the secrets in ``text`` stand, in order and apart. Takes time linear in the text."""
-    found = [m.span() for m in _FORMS.finditer(text)]
-    found += [m.span(m.lastindex or 0) for m in _GUESSED.finditer(text) if _looks_random(m[m.lastindex or 0])]
-    if "://" in text:
-        found += [m.span() for m in _USER.finditer(text) if ":" in m[0] or _looks_random(m[0])]
+    if text in _innocent:
+        return []
+    found = _secrets(text)
+    if not found and len(text) <= _SHORT:
+        if len(_innocent) > _REMEMBERED:
+            _innocent.clear()
+        _innocent.add(text)
+    return found
+
+
+def _secrets(text: str) -> list[Span]:
+    found = [m.span() for m in _FORMS.finditer(text)] if any(sign in text for sign in _FORM_SIGNS) else []
     lowered = text.lower()
+    if "sk-" in text or "bearer" in lowered:
+        found += [m.span(m.lastindex or 0) for m in _GUESSED.finditer(text) if _looks_random(m[m.lastindex or 0])]
+    if "://" in text and "@" in text:
+        found += [m.span() for m in _USER.finditer(text) if ":" in m[0] or _looks_random(m[0])]
     if any(stem in lowered for stem in _STEMS):
         found += _assigned(text)
     return _apart(span for span in found if text[span[0] : span[1]] != MASK)
@@ -96,14 +113,14 @@ def _walk(value: Any) -> Any:
         return masked(value)
     if isinstance(value, tuple):
         return tuple(_walk(item) for item in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        new = {f.name: _walk(getattr(value, f.name)) for f in fields(value)}
+    if hasattr(value, "__match_args__") and not isinstance(value, type):
+        new = {name: _walk(getattr(value, name)) for name in value.__match_args__}
         if isinstance(value, EvidenceItem):
             spans = secrets(value.text)
             start = _moved(value.offset, spans, end=False)
             end = _moved(value.offset + value.length, spans, end=True)
             new |= {"offset": start, "length": max(end - start, min(value.length, 1))}
-        return replace(value, **new)
+        return type(value)(**new)
     return value
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from .light import record
 
-from .facts import Origin
-from .ranking import Status
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from .vocabulary import Kind, Match, Origin, Part, ProbeStatus, Safety, Severity, Status, Verdict
 
 SCHEMA_VERSION: Literal[1] = 1
 
-Kind = Literal["signature", "fact", "probe"]
-Match = Literal["exact", "fuzzy"]
-Safety = Literal["inspect", "reversible", "destructive"]
-Severity = Literal["fatal", "degraded", "benign"]
-ProbeStatus = Literal["ok", "skipped", "failed", "timed-out", "crashed"]
-Part = Literal["none", "used", "ignored", "assumed", "only"]
-Verdict = Literal["diagnosed", "benign", "unrelated", "unexplained", "empty"]
 
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class EvidenceItem:
     """One thing that speaks for (or against) a diagnosis, and where it stands."""
 
@@ -37,7 +31,7 @@ class EvidenceItem:
     length: int = 0  # how many characters of ``text`` it is
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FixItem:
     """One way to cure the cause, its commands complete where the facts allow."""
 
@@ -50,7 +44,7 @@ class FixItem:
     missing: tuple[str, ...] = ()  # what would have to be known to complete the commands, and how to read it
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reference:
     """A page worth reading."""
 
@@ -58,7 +52,7 @@ class Reference:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DeadEnd:
     """What people try that does not help, and why."""
 
@@ -66,7 +60,7 @@ class DeadEnd:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diagnosis:
     """A ranked root cause."""
 
@@ -83,7 +77,7 @@ class Diagnosis:
     references: tuple[Reference, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BenignItem:
     """Harmless chatter that people mistake for the error."""
 
@@ -95,7 +89,7 @@ class BenignItem:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LogLine:
     """A line of the log."""
 
@@ -103,7 +97,7 @@ class LogLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FactItem:
     """A fact as reported."""
 
@@ -113,7 +107,7 @@ class FactItem:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProbeItem:
     """A probe that was run, or why it was not."""
 
@@ -124,7 +118,7 @@ class ProbeItem:
     why: str = ""  # what it was to tell
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Difference:
     """Why the readings are not of the machine that the log is from."""
 
@@ -132,7 +126,7 @@ class Difference:
     text: str  # what differs: the log's fact and the machine's
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MachineInfo:
     """What part readings of a machine had in this report.
 
@@ -146,7 +140,7 @@ class MachineInfo:
     differences: tuple[Difference, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Look:
     """One look at a machine: what was run there, on which machine and by which interpreter."""
 
@@ -155,7 +149,7 @@ class Look:
     interpreter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InputInfo:
     """What was read."""
 
@@ -165,7 +159,7 @@ class InputInfo:
     encoding: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolInfo:
     """Which tool and knowledge base made the report."""
 
@@ -174,7 +168,7 @@ class ToolInfo:
     knowledge: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Report:
     """The answer. ``diagnoses`` is best first and empty when nothing of this field is wrong."""
 
@@ -212,6 +206,6 @@ class Report:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if hasattr(value, "__match_args__"):
+        return {name: _plain(getattr(value, name)) for name in value.__match_args__}
     return value

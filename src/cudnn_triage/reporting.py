@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from . import __version__
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .facts import Fact
 from .fixes import ready
 from .knowledge.base import Knowledge
+from .light import record
 from .ranking import WORTH_ASKING, Hypothesis
 from .reading import Log
 from .report import (
@@ -23,15 +23,17 @@ from .report import (
     LogLine,
     Look,
     MachineInfo,
-    Part,
     Reference,
     Report,
     ToolInfo,
-    Verdict,
 )
 from .settling import CREDIBLE
 from .structure import Failure
 from .whereabouts import Machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .vocabulary import Part, Verdict
 
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
@@ -44,7 +46,7 @@ _SUMMARY = 300
 _UNEXPLAINED = 100
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Writer:
     """Writes reports with one knowledge base."""
 
@@ -59,7 +61,7 @@ class Writer:
         confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
-        benign = self._benign(case, hypotheses)
+        benign = self._benign(case, hypotheses, log.repeats or {})
         verdict: Verdict
         if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
             verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
@@ -88,7 +90,9 @@ class Writer:
             failed=failed,
             facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in _facts(case)),
             probes=look.probes,
-            input=InputInfo(log.name, len(log.raw), _line_count(log), log.encoding),
+            input=InputInfo(
+                log.name, len(log.raw) if log.size < 0 else log.size, _line_count(log), log.coded or log.encoding
+            ),
             machine=_machine(case.machine, look),
         )
 
@@ -112,7 +116,9 @@ class Writer:
         }
         return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
 
-    def _benign(self, case: Case, hypotheses: Sequence[Hypothesis]) -> tuple[BenignItem, ...]:
+    def _benign(
+        self, case: Case, hypotheses: Sequence[Hypothesis], repeats: Mapping[str, int]
+    ) -> tuple[BenignItem, ...]:
         items: list[BenignItem] = []
         for hypothesis in hypotheses:
             cause = self.knowledge.causes[hypothesis.cause]
@@ -126,7 +132,8 @@ class Writer:
                 first = found[0].occurrence
                 if first:
                     number, text = case.lines[first.first].number, _text(case, first.first)
-                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], len(found)))
+                    count = max(len(found), repeats.get(name, 0))
+                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], count))
         return tuple(items)
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
@@ -276,6 +283,8 @@ def _shortened(text: str, most: int) -> str:
 
 def _line_count(log: Log) -> int:
     """Lines of the log as read; of one taken out of JSON, the lines of the file."""
+    if log.rows >= 0:
+        return log.rows
     if log.pieces:
         return len(log.raw.splitlines())
     return log.text.count("\n") + (not log.text.endswith("\n") and bool(log.text))

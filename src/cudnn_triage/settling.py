@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from .conditions import Seen
 from .evidence import Evidence
 from .facts import Readings
 from .knowledge.base import Knowledge
-from .ranking import DEFAULTS, Hypothesis, Status
+from .ranking import DEFAULTS, Hypothesis
 from .whereabouts import Ground, Machine, grounds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .vocabulary import Status
 
 CREDIBLE = 0.05  # probability from which a state that may well be harmless confirms a cause
 ALLOWED_FOR = 0.005  # probability from which a fault that stands alone does

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from . import __version__
-from .cli import OK, Parser, UsageError, emit, knowledge, output, standard_input, unreadable
+from .cli import OK, UsageError, emit, knowledge, output, standard_input, unreadable
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
+from .options import Parser
 from .solving import Answer, Situation, Wishes, solve
 from .solving.limits import LimitError, limits
 from .solving.situation import from_facts

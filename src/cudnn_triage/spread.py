@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 
 from .drafts import Draft
+from .light import pattern
 
 # what begins a line wherever it stands, for logs that were pasted or written as one line
-_RECORD = re.compile(
+_RECORD = pattern(
     r"""
     (?<!["'(=])20\d\d-\d\d-\d\d[ ]\d\d:\d\d:\d\d\.\d{6}:[ ][IWEF][ ](?=\w)                # absl
   | (?<!["'(=\w\[])[IWEF]\d{4}[ ]\d\d:\d\d:(?:\d\d|\d{10})\.\d{6}[ ]                        # glog
     """,
     re.VERBOSE,
 )
-_KERNEL = re.compile(
+_KERNEL = pattern(
     r"""
     \[[ ]{0,6}\d{1,8}\.\d{6}\][ ](?=NVRM|nvidia)
   | \[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ][A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ]\d\d:\d\d:\d\d[ ]20\d\d\][ ](?=NVRM|nvidia)
@@ -22,24 +23,24 @@ _KERNEL = re.compile(
     """,
     re.VERBOSE,
 )
-_STAMP = re.compile(r"""(?<![\w"'(=-])\[?20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3,9}Z?\]?:?[ ]""")
-_RANK = re.compile(r"\[(?:rank|default)\d{1,5}\]:(?=[ \[])")
-_HEAD = re.compile(
+_STAMP = pattern(r"""(?<![\w"'(=-])\[?20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{3,9}Z?\]?:?[ ]""")
+_RANK = pattern(r"\[(?:rank|default)\d{1,5}\]:(?=[ \[])")
+_HEAD = pattern(
     r"""(?<!["'`])(?:Traceback[ ]\(most[ ]recent[ ]call[ ]last\):|During[ ]handling[ ]of[ ]the[ ]above[ ]exception,"""
     r"""|The[ ]above[ ]exception[ ]was[ ]the[ ]direct[ ]cause)"""
 )
-_END = re.compile(
+_END = pattern(
     r"(?<=[\s.)])(?:terminate called after throwing an instance of "
     r"|(?:Aborted|Segmentation fault|Killed) \(core dumped\))"
 )
-_FRAME = re.compile(
+_FRAME = pattern(
     r"""(?P<indent>[ ]{0,8})(?<![(,=>])File[ ]"[^"\r\n]{1,400}",[ ]line[ ]\d{1,7}(?P<function>,[ ]in[ ][\w<>.]{1,200})?"""
 )
-_EXCEPTION = re.compile(
+_EXCEPTION = pattern(
     r"(?<=[\s)\]^])(?<!raise )(?<!except )(?<!: )(?<!warn )"
     r"(?:[A-Za-z_]\w{0,60}\.){0,6}(?:[A-Z_]\w{0,60}(?:Error|Exception|Interrupt|StopIteration|Exit)|Exception)(?=:[ ]|[ ]*$)"
 )
-_WRITTEN_NEWLINE = re.compile(r"(?<!\\)\\n")
+_WRITTEN_NEWLINE = pattern(r"(?<!\\)\\n")
 _LONG = 200
 SHORTEST = 60
 """Of the lines that can hold several."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
+
+from .light import record
 
 
 class Role(Enum):
@@ -17,7 +18,7 @@ class Role(Enum):
     BLANK = "blank"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Frame:
     """One entry of a traceback."""
 
@@ -27,7 +28,7 @@ class Frame:
     index: int  # which cleaned line it stands on
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Raised:
     """One exception of a traceback."""
 
@@ -42,7 +43,7 @@ class Raised:
     final: bool = True  # the last of its chain: what the program saw
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Failure:
     """A place where the program, or one of its processes, visibly failed."""
 
@@ -56,11 +57,11 @@ class Failure:
     caught: bool = False  # the log shows that the program went on (logged, "ignored", warned)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Structure:
     """The structure of one log: a role for each cleaned line, its exceptions and its failures in log order."""
 
     roles: tuple[Role, ...]
     raised: tuple[Raised, ...] = ()
     failures: tuple[Failure, ...] = ()
-    ranks: tuple[str, ...] = field(default=())
+    ranks: tuple[str, ...] = ()

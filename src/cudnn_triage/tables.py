@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .values import Value, Version, read, show
 
 _ASKED = 2  # a row's result may be the key of another table
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def derive(facts: Facts, knowledge: Knowledge) -> None:

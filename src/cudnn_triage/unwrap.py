@@ -7,9 +7,10 @@ from collections import Counter
 from itertools import pairwise
 
 from .drafts import Draft, joined
+from .light import pattern
 
 # what begins a line of its own, whatever stood before
-_START = re.compile(
+_START = pattern(
     r"""
     \s*$
   | \s{2,}\S|\t
@@ -32,21 +33,21 @@ _START = re.compile(
     """,
     re.VERBOSE,
 )
-_DIGITS = re.compile(r"\d+")
+_DIGITS = pattern(r"\d+")
 _USUAL_WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 128, 132, 160})
 _LEAST_WIDTH = 40
 _GREATEST_WIDTH = 1000
-_RULE = re.compile(r"[=_*#~-]{4}$|[|+]$|[ ]{2}$")
+_RULE = pattern(r"[=_*#~-]{4}$|[|+]$|[ ]{2}$")
 _SHORTEST = 16
 _BEGINNING = 6
 _USUAL_SHARE = 0.2
 _LONGEST_WORD = 16
 _LEAST_SOFT = 4  # lines that must look carried over before a wrap at words is believed
 _VOCABULARY_LINES = 5000
-_WORD = re.compile(r"[A-Za-z_]\w{0,60}")
-_WORD_END = re.compile(r"[A-Za-z_]\w{0,60}$")
-_WORD_START = re.compile(r"\w{1,60}")
-_UNFINISHED = re.compile(
+_WORD = pattern(r"[A-Za-z_]\w{0,60}")
+_WORD_END = pattern(r"[A-Za-z_]\w{0,60}$")
+_WORD_START = pattern(r"\w{1,60}")
+_UNFINISHED = pattern(
     r"""\s{1,12}File(?:[ ]?"[^"]{0,400}(?:"(?:,(?:[ ](?:l(?:i(?:n(?:e(?:[ ]\d{0,6})?)?)?)?)?)?)?)?)?$"""
     r"""|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: [IWEF]$"""
 )

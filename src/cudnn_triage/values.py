@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import zip_longest
 
-_DIGITS = re.compile(r"\d{1,9}")
-_RELEASE = re.compile(r"v?((\d+(?:\.\d+)*)[\w.+-]*)", re.ASCII | re.IGNORECASE)
+from .light import pattern, record
+
+_DIGITS = pattern(r"\d{1,9}")
+_RELEASE = pattern(r"v?((\d+(?:\.\d+)*)[\w.+-]*)", re.ASCII | re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-_SIZE = re.compile(r"([\d.,]+)\s*([kmgt]?)(?:i?b|ib|bytes?)?$", re.IGNORECASE | re.ASCII)
+_SIZE = pattern(r"([\d.,]+)\s*([kmgt]?)(?:i?b|ib|bytes?)?$", re.IGNORECASE | re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Version:
     """A dotted version as printed. Comparison looks at as many components as both sides have: 9 == 9.1.0, 8.9 < 9.
 
@@ -38,7 +39,7 @@ class Version:
         return Version(".".join(map(str, parts)), parts)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Soname:
     """A shared library's file name: libcudnn_ops.so.9.1 or cudnn_ops64_9.dll, with the directory where one was printed."""
 
@@ -129,8 +130,8 @@ def size(text: str) -> int | None:
     return int(float(number) * _UNITS[found[2].lower()])
 
 
-_SONAME_DLL = re.compile(r"(?:lib)?([a-z][\w+-]*?)?(?:64)?(?:_?(\d{1,3}(?:_\d+)*))?\.dll$", re.IGNORECASE)
-_SONAME_SO = re.compile(r"(?:lib)?([\w+.-]+?)(?:\.so((?:\.\d+)*)|\.(\d[\d.]*)?\.?dylib)(?:[^\w.].*)?$", re.IGNORECASE)
+_SONAME_DLL = pattern(r"(?:lib)?([a-z][\w+-]*?)?(?:64)?(?:_?(\d{1,3}(?:_\d+)*))?\.dll$", re.IGNORECASE)
+_SONAME_SO = pattern(r"(?:lib)?([\w+.-]+?)(?:\.so((?:\.\d+)*)|\.(\d[\d.]*)?\.?dylib)(?:[^\w.].*)?$", re.IGNORECASE)
 
 
 def soname(text: str) -> Soname | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
 
 from .conditions import Seen, holds
 from .facts import Fact, Facts, Readings
 from .knowledge.base import Knowledge
 from .knowledge.trees import fact_names
+from .light import record
 from .tables import derive
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(frozen=True)
+
+@record(frozen=True)
 class Ground:
     """A condition on readings that holds: why it matters, and the readings that make it hold."""
 
@@ -22,7 +25,7 @@ class Ground:
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Machine:
     """What was read on a machine."""
 

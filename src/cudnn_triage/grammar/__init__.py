@@ -15,11 +15,14 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import natives, outcome, plain, pytests, sources, tracebacks
+from . import failures, natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
-from .shapes import TRACEBACK
+from .shapes import CHAINS, TRACEBACK
 
-__all__ = ["parse"]
+__all__ = ["SIGNS", "parse"]
+
+SIGNS = (TRACEBACK, *(start for start, _ in CHAINS), *failures.HINTS)
+"""Texts without which no line is read as a failure."""
 
 _Reader = Callable[[Stream, int, str], int]
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ..light import pattern
+
 # What a line must hold for the shapes below to be worth trying.
-_HINTS = (
+HINTS = (
     "rror", "ERROR: ", "ailed", "xit", "illed", "bort", "ignal", "egmentation", "SIG", "FATAL", "atal", "FAILED", "us error",
     "llegal instruction", "loating point exc", "breakpoint trap", "OOM", "oom", "panic", "return", "CANCELLED", "npm ERR!",
     "free()", "malloc", "munmap", "corrupt", "smashing", "overflow detected", "ssertion", "*** ", "mpirun", "Primary job",
@@ -40,53 +42,53 @@ _DEATHS = {
     "Erreur de segmentation": "SIGSEGV",
     "Abandon": "SIGABRT",
 }
-_DEATH = re.compile(
+_DEATH = pattern(
     "(" + "|".join(sorted(map(re.escape, _DEATHS), key=len, reverse=True)) + r")(?::? \d+)?\s*"
     r"(?:[(\uff08\u3014][^)\uff09\u3015]{0,60}[)\uff09\u3015]?)?\s*(\S?)",
     re.IGNORECASE,
 )
-_BY_SHELL = re.compile(  # what a shell or launcher puts before the word: script and line, job, task
+_BY_SHELL = pattern(  # what a shell or launcher puts before the word: script and line, job, task
     r"(?:\S{1,200}: (?:line )?\d+:\s+\d+ |\[\d+\]\s*[+-]?\s+\d+ |srun: error: [^:]{1,200}: tasks? [^:]{1,200}: "
     r"|(?:zsh|bash|sh|fish): )\s*"
 )
 _LOWER_DEATHS = {word.lower(): name for word, name in _DEATHS.items()}
 
 _SIGNAL = (  # patterns whose first group is a signal's name, number or the words of strsignal
-    re.compile(r"Fatal Python error: (.*)"),
-    re.compile(r"(?:\[[^\]]*\] )?\*\*\* (SIG[A-Z]+) "),
-    re.compile(r"\[\S+?\] Signal: (.*?) \(\d+\)"),
-    re.compile(r"\[[^\]]*\] Caught signal (\d+)"),
-    re.compile(r"(?:\[\d+\] )?signal \((\d+)(?:\.\d+)?\): "),
-    re.compile(r"Caught (?:SIGNAL|signal) (SIG[A-Z]+|\d+)"),
-    re.compile(r"(?:Thread \d+ \S+|Program) received signal (SIG[A-Z]+)"),
-    re.compile(r"Program terminated with signal (SIG[A-Z]+|\d+)"),
-    re.compile(r"# +(SIG[A-Z]+) \(0x"),
-    re.compile(
+    pattern(r"Fatal Python error: (.*)"),
+    pattern(r"(?:\[[^\]]*\] )?\*\*\* (SIG[A-Z]+) "),
+    pattern(r"\[\S+?\] Signal: (.*?) \(\d+\)"),
+    pattern(r"\[[^\]]*\] Caught signal (\d+)"),
+    pattern(r"(?:\[\d+\] )?signal \((\d+)(?:\.\d+)?\): "),
+    pattern(r"Caught (?:SIGNAL|signal) (SIG[A-Z]+|\d+)"),
+    pattern(r"(?:Thread \d+ \S+|Program) received signal (SIG[A-Z]+)"),
+    pattern(r"Program terminated with signal (SIG[A-Z]+|\d+)"),
+    pattern(r"# +(SIG[A-Z]+) \(0x"),
+    pattern(
         r".{0,200}?\b(?:exited|terminated|killed|died|was sent) (?:(?:by|with|on|due to) )?"
         r"'?(?:[Ss]ignal:? ?)?(\d+ \(SIG[A-Z]+|SIG[A-Z]+)"
     ),
-    re.compile(r".{0,200}?\b(?:exited|terminated|killed|died) (?:by|with|on|due to) '?[Ss]ignal:? ?(\d+)"),
-    re.compile(r"FatalError: ?`([^`'\u2019]*)['`] is detected by the operating system"),
+    pattern(r".{0,200}?\b(?:exited|terminated|killed|died) (?:by|with|on|due to) '?[Ss]ignal:? ?(\d+)"),
+    pattern(r"FatalError: ?`([^`'\u2019]*)['`] is detected by the operating system"),
 )
 _STRSIGNAL = {
     "segmentation": "SIGSEGV", "abort": "SIGABRT", "bus error": "SIGBUS", "illegal instruction": "SIGILL",
     "floating point": "SIGFPE", "killed": "SIGKILL", "erroneous arithmetic": "SIGFPE", "access to an undefined": "SIGBUS",
     "termination": "SIGTERM", "access violation": "SIGSEGV",
 }  # fmt: skip
-_ALLOCATOR = re.compile(
+_ALLOCATOR = pattern(
     r"(?:\*\*\* Error in [`'][^`']*[`']: .*|(?:free|malloc|realloc)\(\): \S.*|munmap_chunk\(\): .*|double free or corruption.*"
     r"|corrupted (?:size vs\. prev_size|double-linked list).*|malloc_consolidate\(\): .*|\*\*\* stack smashing detected \*\*\*.*"
     r"|\*\*\* buffer overflow detected \*\*\*.*|\S.{0,300}: Assertion [`'].*' failed\.)"
 )
-_OOM_KILL = re.compile(
+_OOM_KILL = pattern(
     r"(?:\S+ +)*?(?:Memory cgroup out of memory: Kill(?:ed)? process|Out of memory: Kill(?:ed)? process|oom-kill:)"
 )
-_PANIC = re.compile(r"Kernel panic - not syncing")
+_PANIC = pattern(r"Kernel panic - not syncing")
 
 # Exit codes, each with what a line must hold for its pattern to be tried; the group "code" is the number where there is one.
 _EXIT = tuple(
-    (needle, re.compile(pattern))
-    for needle, pattern in (
+    (needle, pattern(shape))
+    for needle, shape in (
         ("Process completed", r"(?:##\[error\]|Error: )?Process completed with exit code (?P<code>\d+)"),
         ("Process finished", r"Process finished with exit code (?P<code>-?\d+)"),
         (
@@ -130,11 +132,11 @@ _EXIT = tuple(
         ("did not run successfully", r"\u00d7 \S.*did not run successfully\."),
     )
 )
-_OOMKILLED = re.compile(r"(?:.{0,200}[\s:\"'=(])?OOMKilled\b")
+_OOMKILLED = pattern(r"(?:.{0,200}[\s:\"'=(])?OOMKilled\b")
 
 _FATAL = tuple(  # a tool's or runtime's own last word
-    (needle, re.compile(pattern))
-    for needle, pattern in (
+    (needle, pattern(shape))
+    for needle, shape in (
         ("response from daemon", r"(?:docker: )?Error response from daemon: "),
         ("Error", r"Error(?::|!) \S"),
         ("rror: ", r"[\w.-]{1,60}: (?:[a-z ]{1,40} )?error: "),
@@ -210,7 +212,7 @@ def of_code(code: int) -> str:
 
 def read(bare: str) -> tuple[str, str] | None:
     """(kind, type) of the failure that a line reports, ``None`` if it reports none. Ask for lines outside tracebacks only."""
-    for hint in _HINTS:
+    for hint in HINTS:
         if hint in bare:
             break
     else:

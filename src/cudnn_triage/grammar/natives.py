@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
+from ..light import pattern
 from ..structure import Role
 from . import messages
 from .page import Found, Stream, indent
 from .shapes import exception, native_frame, raised_from
 
 _STACKS = ("stack backtrace:", "*** Check failure stack trace", "==== backtrace", "Call Trace:", "goroutine ")
-_JAVA = re.compile(r'(?:Exception in thread "[^"]*" |Caused by: )((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$')
-_LUA_HEAD = re.compile(r"(?:\S+(?:luajit|lua|th): )?(?:\S+\.lua:\d+: )?(.*)$")
+_JAVA = pattern(r'(?:Exception in thread "[^"]*" |Caused by: )((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$')
+_LUA_HEAD = pattern(r"(?:\S+(?:luajit|lua|th): )?(?:\S+\.lua:\d+: )?(.*)$")
 
 
 def terminate(stream: Stream, pos: int, bare: str) -> int:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from ..light import pattern
 from ..structure import Failure, Frame, Raised, Role
 from . import records
 from .page import Found, Page
 
 _ECHOES = frozenset(("ChildFailedError", "CalledProcessError", "ProcessExitedException", "SystemExit"))
-_PACKAGE = re.compile(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)")
-_STDLIB = re.compile(
+_PACKAGE = pattern(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)")
+_STDLIB = pattern(
     r".*[/\\](?:[Ll]ib(?:64)?[/\\])?python\d(?:\.\d+)?[/\\]|<frozen |<string>|<stdin>|<__array|<decorator"
 )
-_CAUGHT_BELOW = re.compile(r".{0,200}?\b(?:[Rr]etrying|[Rr]etry \d|[Ff]alling back|[Ff]ell back)\b", re.DOTALL)
+_CAUGHT_BELOW = pattern(r".{0,200}?\b(?:[Rr]etrying|[Rr]etry \d|[Ff]alling back|[Ff]ell back)\b", re.DOTALL)
 _CAUGHT_ABOVE = ("Exception ignored in", "Exception ignored on", "--- Logging error ---")
 _MUCH = 5  # lines behind a warning that show that the program went on
 _VERY_MUCH = 30  # and behind an exception's line without a traceback, which may have been printed for information

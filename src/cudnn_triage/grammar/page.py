@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from ..light import field, record
 from ..lines import Line
 from ..structure import Failure, Frame, Role
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Found:
     """An exception as it is being read; ``first``, ``last`` and ``head`` are positions in its stream, mapped by ``order``."""
 

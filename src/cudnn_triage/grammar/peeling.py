@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from ..light import pattern
 from .page import Stream
 
 FRAMING = " \t\u2502\u2503"  # white space and the sides of rich's boxes
 
-_GROUP_LINE = re.compile(r"\s*(?:\| ?|\+(?=-))")
-_GROUP_RULER = re.compile(r"[-+]*-{4,}[ \d.]*-*\s*$")
-_GROUP_HEAD = re.compile(r"\s*\+ ")
+_GROUP_LINE = pattern(r"\s*(?:\| ?|\+(?=-))")
+_GROUP_RULER = pattern(r"[-+]*-{4,}[ \d.]*-*\s*$")
+_GROUP_HEAD = pattern(r"\s*\+ ")
 
 
 def open_group(stream: Stream, pos: int) -> None:

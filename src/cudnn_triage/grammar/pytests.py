@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
+from ..light import pattern
 from ..structure import Frame, Role
 from .page import Found, Stream, indent
 from .shapes import exception, short_frame, strong
 
-_SECTION = re.compile(r"={3,} (.*?) ={3,}")
-_TEST = re.compile(r"_{3,} .* _{3,}\s*$|_{10,}\s*$")
-_CAPTURED = re.compile(r"-{3,} [Cc]aptured (?:stdout|stderr|log) ?\w* -{3,}\s*$")
-_DASHES = re.compile(r"(?:_ ){5,}_?\s*$")
+_SECTION = pattern(r"={3,} (.*?) ={3,}")
+_TEST = pattern(r"_{3,} .* _{3,}\s*$|_{10,}\s*$")
+_CAPTURED = pattern(r"-{3,} [Cc]aptured (?:stdout|stderr|log) ?\w* -{3,}\s*$")
+_DASHES = pattern(r"(?:_ ){5,}_?\s*$")
 _LISTED = ("FAILURES", "ERRORS")
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
+from ..light import pattern
 
 _LEVEL = r"(?:INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|TRACE)"
-_DIGIT = re.compile(
+_DIGIT = pattern(
     r"\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d"  # 2024-01-31 10:00:00 ..., 2024/01/31 10:00:00
     r"|\d\d:\d\d:\d\d[.,: ]"
     r"|\d{1,2}/\d{1,2}(?:/\d{2,4})? \d\d:\d\d:\d\d"
 )
-_BRACKET = re.compile(
+_BRACKET = pattern(
     r"\[(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d \d\d:\d\d|\d\d:\d\d:\d\d|\s*\d+\.\d{3,}\]|\s*\+\d+\.\d+\]"
     r"|[IWEFDV](?:[ :\]]|\d{4})|(?i:info|warn|warning|error|debug|critical|fatal|notice)\b)"
 )
-_GLOG = re.compile(r"([IWEFV])(?:\d{4,8} \d\d:\d\d:\d\d| \S+\.\w{1,4}:\d+\])")
-_TENSORFLOW = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ([IWEF]) ")
-_WORD = re.compile(_LEVEL + r"(?:\s*[:|\]]| +-|  +\S| \d)")
-_NAMED = re.compile(r"[\w.\[\]-]{1,60}(?:: | - | \(?)" + _LEVEL + r"\b")
-_WARNING = re.compile(r"\S[^\n]*?:\d+: (?:[A-Za-z_]\w*\.)*[A-Za-z]*Warning(?::|$)")
-_SYSLOG = re.compile(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d ")
-_KERNEL = re.compile(r"<\d{1,2}>\[")
-_LEVEL_WORD = re.compile(r"\b(INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL)\b")
+_GLOG = pattern(r"([IWEFV])(?:\d{4,8} \d\d:\d\d:\d\d| \S+\.\w{1,4}:\d+\])")
+_TENSORFLOW = pattern(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ([IWEF]) ")
+_WORD = pattern(_LEVEL + r"(?:\s*[:|\]]| +-|  +\S| \d)")
+_NAMED = pattern(r"[\w.\[\]-]{1,60}(?:: | - | \(?)" + _LEVEL + r"\b")
+_WARNING = pattern(r"\S[^\n]*?:\d+: (?:[A-Za-z_]\w*\.)*[A-Za-z]*Warning(?::|$)")
+_SYSLOG = pattern(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d ")
+_KERNEL = pattern(r"<\d{1,2}>\[")
+_LEVEL_WORD = pattern(r"\b(INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL)\b")
 _TOOLS = ("modprobe: ", "insmod: ", "rmmod: ")  # they write ERROR like a logger, but it is their last word
 _LETTERS = {"INFO": "I", "DEBUG": "I", "WARNING": "W", "WARN": "W", "ERROR": "E", "CRITICAL": "E", "FATAL": "F"}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..light import pattern
+
 WIDEST = 4000  # characters of a line that shapes look at
 
 TRACEBACK = "Traceback (most recent"
@@ -12,45 +14,49 @@ CHAINS = (
     ("The above exception was the direct cause", "cause"),
 )
 
-_FRAME_PY = re.compile(r'(?:> ?)?File "([^"\n]*)"(?:, line (\d+))?(?:,? in ?(.*))?')
-_FRAME_IPY = re.compile(r"File ([^\s\"].*?):(\d+)(?:, in ?(.*)|\s*)$")
-_CELL = re.compile(r"((?:Cell|Input) In ?\[\d+\])(?:, line (\d+))?(?:, in ?(.*))?")
-_RICH = re.compile(r"(\S[^\n]*?):(\d+) in(?: (\S+))?\s*$")
-_SHORT = re.compile(r"([^\s:]\S*?\.\w{1,4}|[A-Za-z]:\S*?\.\w{1,4}):(\d+): ?(?:in (\S+)|([A-Za-z_][\w.]*)|)\s*$")
-_EXCEPTION = re.compile(
+_FRAME_PY = pattern(r'(?:> ?)?File "([^"\n]*)"(?:, line (\d+))?(?:,? in ?(.*))?')
+_FRAME_IPY = pattern(r"File ([^\s\"].*?):(\d+)(?:, in ?(.*)|\s*)$")
+_CELL = pattern(r"((?:Cell|Input) In ?\[\d+\])(?:, line (\d+))?(?:, in ?(.*))?")
+_RICH = pattern(r"(\S[^\n]*?):(\d+) in(?: (\S+))?\s*$")
+_SHORT = pattern(r"([^\s:]\S*?\.\w{1,4}|[A-Za-z]:\S*?\.\w{1,4}):(\d+): ?(?:in (\S+)|([A-Za-z_][\w.]*)|)\s*$")
+_EXCEPTION = pattern(
     r"((?:[A-Za-z_]\w*(?:\.<locals>)?\.)*[A-Za-z_]\w*(?:\([\w.]+\))?)(?: \(see above for traceback\))?(?::(?:\s(.*)|$)|\s*$)",
     re.DOTALL,
 )
-_STRONG = re.compile(
+_STRONG = pattern(
     r"(?:Error|Exception|Interrupt|SystemExit|GeneratorExit|StopIteration|StopAsyncIteration|ExceptionGroup|Timeout"
     r"|TimeoutExpired|Failure|[a-z]Failed|Error_\w+)(?:\(\S*\))?$"
 )
-_NUMBERED = re.compile(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
-_ARROW = re.compile(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
-_RULER = re.compile(r"([=\-_*~#+\u2500\u2550])\1{7,}\s*$")
-_PROMPT = re.compile(
+_NUMBERED = pattern(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
+_ARROW = pattern(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
+_RULER = pattern(r"([=\-_*~#+\u2500\u2550])\1{7,}\s*$")
+_PROMPT = pattern(
     r"(?:>>> ?|\.\.\. |In ?\[\d+\]: |\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
 )
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-_NATIVE = (
-    re.compile(r"frame #\d+: "),  # c10
-    re.compile(r"#\d+\s+(?:0x[0-9a-f]+ in |0x[0-9a-f]{6,}|\S+ \(.*\) at |<signal handler)"),  # gdb, sanitizers
-    re.compile(r"@\s+(?:0x[0-9a-f]+|\(nil\))\s"),  # glog
-    re.compile(
-        r"at [\w$.<>]+\([^)]*\)(?: .*)?$|at (?:async )?\S.* \(.*:\d+:\d+\)$|\.\.\. \d+ more$"
-    ),  # Java, JavaScript
-    re.compile(r"\[\S+\] \[ ?\d+\] "),  # Open MPI
-    re.compile(r"\d+ +\S+\([^)]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]"),  # UCX
-    re.compile(r"\S+\((?:\S*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]"),  # backtrace_symbols
-    re.compile(
-        r"(?:\[ *\d+\.\d+\]\s+|<\d>\[ *\d+\.\d+\]\s+)?(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+(?: |$)"
+_NATIVE = (  # entries of stack traces: what the line holds, and how it begins
+    ("frame #", pattern(r"frame #\d+: ")),  # c10
+    ("#", pattern(r"#\d+\s+(?:0x[0-9a-f]+ in |0x[0-9a-f]{6,}|\S+ \(.*\) at |<signal handler)")),  # gdb, sanitizers
+    ("@", pattern(r"@\s+(?:0x[0-9a-f]+|\(nil\))\s")),  # glog
+    ("at ", pattern(r"at [\w$.<>]+\([^)]*\)(?: .*)?$|at (?:async )?\S.* \(.*:\d+:\d+\)$")),  # Java, JavaScript
+    (" more", pattern(r"\.\.\. \d+ more$")),
+    ("] [", pattern(r"\[\S+\] \[ ?\d+\] ")),  # Open MPI
+    ("+0x", pattern(r"\d+ +\S+\([^)]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # UCX
+    ("+0x", pattern(r"\S+\((?:\S*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # backtrace_symbols
+    (
+        "+0x",
+        pattern(r"(?:\[ *\d+\.\d+\]\s+|<\d>\[ *\d+\.\d+\]\s+)?(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+(?: |$)"),
     ),  # Linux kernel
-    re.compile(r"\d+: +(?:0x[0-9a-f]+ - )?[\w<][\w:<>{} ]*(?:::[\w<>{} ]+)+$|at (?:/|\./)\S+\.rs:\d+"),  # Rust
-    re.compile(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$"),  # Julia
-    re.compile(r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "),  # Lua
+    ("::", pattern(r"\d+: +(?:0x[0-9a-f]+ - )?[\w<][\w:<>{} ]*(?:::[\w<>{} ]+)+$")),  # Rust
+    (".rs:", pattern(r"at (?:/|\./)\S+\.rs:\d+")),
+    ("@ ", pattern(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$")),  # Julia
+    (
+        ": ",
+        pattern(r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "),
+    ),  # Lua
 )
 _NATIVE_HINTS = ("frame #", "0x", "(nil)", ".rs:", "::", " @ ", "@ ", "[C]: ", ": in ", "at ", " more")
-_RAISED_FROM = re.compile(r"Exception raised from .* \(most recent call first\)")
+_RAISED_FROM = pattern(r"Exception raised from .* \(most recent call first\)")
 _SELF_LOWER = frozenset(("timeout", "error", "socket.timeout", "socket.error"))
 _LEVELS = frozenset(
     ("INFO", "WARNING", "WARN", "ERROR", "DEBUG", "CRITICAL", "FATAL", "NOTE", "NOTICE", "Warning", "Error", "TRACE")
@@ -138,7 +144,7 @@ def native_frame(bare: str) -> bool:
     else:
         return False
     head = bare[:1500]
-    return any(pattern.match(head) for pattern in _NATIVE)
+    return any(needle in head and shape.match(head) is not None for needle, shape in _NATIVE)
 
 
 def raised_from(bare: str) -> bool:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
+from ..light import pattern
 from ..structure import Role
 from .page import Stream, indent
 from .records import python_warning, record
 from .shapes import arrow, numbered
 
-_TRACE = re.compile(r"\++ (?=[\w./'\"$\[({:~-])")
-_BARRED = re.compile(r"(?:\d+ *\|(?: |$|>>>)|\|(?: *[\^~|]|$)|\+\+\+ \|)")
-_IPYTHON = re.compile(r"In ?\[\d+\]: ")
-_DIAGNOSTIC = re.compile(
-    r"[^\n]{0,1000}(?::\d+:\d+|\(\d+(?:,\d+)?\)|:\d+) ?: (?:fatal )?(?:error|warning|note|remark)\b"
-)
-_POINTER = re.compile(r"[\^~][\^~ ]*$")
-_CODE = re.compile(r"[\w.]*warn\w*\s*\(")
+_TRACE = pattern(r"\++ (?=[\w./'\"$\[({:~-])")
+_BARRED = pattern(r"(?:\d+ *\|(?: |$|>>>)|\|(?: *[\^~|]|$)|\+\+\+ \|)")
+_IPYTHON = pattern(r"In ?\[\d+\]: ")
+_DIAGNOSTIC = pattern(r"[^\n]{0,1000}(?::\d+:\d+|\(\d+(?:,\d+)?\)|:\d+) ?: (?:fatal )?(?:error|warning|note|remark)\b")
+_POINTER = pattern(r"[\^~][\^~ ]*$")
+_CODE = pattern(r"[\w.]*warn\w*\s*\(")
 
 
 def shell_trace(stream: Stream, pos: int, bare: str) -> int:

@@ -6,8 +6,7 @@ further left, then its message. The shapes of frames and source differ (see shap
 
 from __future__ import annotations
 
-import re
-
+from ..light import pattern
 from ..structure import Frame, Role
 from . import failures, messages, peeling, plain
 from .page import Found, Stream, indent
@@ -35,11 +34,11 @@ PREFIX = 24  # characters before a header that are a prefix; more are a message
 SHOWN = 30  # lines of source below one frame
 DEEPEST = 4  # tracebacks quoted in messages of tracebacks quoted in messages ...
 
-_GROUP = re.compile(r"\s*\+ Exception Group Traceback \(most recent")
-_LISTING_HEAD = re.compile(
+_GROUP = pattern(r"\s*\+ Exception Group Traceback \(most recent")
+_LISTING_HEAD = pattern(
     r"(?:([A-Za-z_][\w.]*)\s{2,}|[\s\u2500-\u257f]*)Traceback \(most recent call last\)[\s\u2500-\u257f]*$"
 )
-_GARBLED = re.compile(r"[A-Z][A-Za-z]{2,40}?Error")
+_GARBLED = pattern(r"[A-Z][A-Za-z]{2,40}?Error")
 _ELISION = ("[Previous line repeated", "...", "[...", "(...)", "[\u2026", "\u2026")
 _DUMPS = ("(most recent call first)", "Stack (most recent call last)", "defined at (most recent call last)")
 _NESTED = ("Original Traceback (most recent", "-- Process ")

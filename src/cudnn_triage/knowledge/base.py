@@ -1,20 +1,26 @@
-"""The compiled knowledge base as the engine uses it: loaded from the package or a source tree, shared, read-only."""
+"""The compiled knowledge base as the engine uses it: opened from the package or a source tree, shared, read-only."""
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property, lru_cache
-from importlib import resources
-from pathlib import Path
-from typing import Any
+from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
-from .cache import compiled
+from .indexes import Anchors, Runs
+from .literals import Literals
+from .store import Deferred, Records, Rules, Store
 
-Data = dict[str, Any]
-COMPILED = "knowledge.json"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+    from typing import Any
+
+    Data = dict[str, Any]
+
+COMPILED = "knowledge.bin"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class KnowledgeError(Exception):
@@ -22,41 +28,42 @@ class KnowledgeError(Exception):
 
 
 class Knowledge:
-    """A compiled knowledge base. Build one with ``load``; it never changes and may be shared between threads."""
+    """A compiled knowledge base: what compiling gives, or the bytes of a store of it. It never changes; threads may share it."""
 
-    def __init__(self, data: Data) -> None:
-        self.digest: str = data["digest"]
-        self.rules: list[Data] = data["rules"]
-        self.causes: dict[str, Data] = data["causes"]
-        self.facts: dict[str, Data] = data["facts"]
-        self.field_words: list[str] = data["field_words"]
-        self.error_words: list[str] = data["error_words"]
-        self.weights: dict[str, float] = data["weights"]
-        self.tables: list[Data] = data["tables"]
-        self.libraries: dict[str, Data] = data["libraries"]
-        self.probes: dict[str, Data] = data["probes"]
-        self.settings: Data = data["settings"]
-        self.elsewhere: list[Data] = data["elsewhere"]
-        self.no_gpu: list[Any] | None = data["no_gpu"]
-        self.cure_first: list[str] = data["cure_first"]
-        self.numbers: dict[str, dict[str, str]] = data["numbers"]
-        self.texts: dict[str, dict[str, str]] = data["texts"]
-        self.recipes: dict[str, Data] = data["recipes"]
+    def __init__(self, data: Data | bytes | memoryview) -> None:
+        if isinstance(data, dict):
+            from .packing import pack
 
-    @cached_property
-    def by_id(self) -> dict[str, Data]:
+            data = pack(data)
+        self.packed = data
+        """The bytes of its store."""
+        self._store = store = Store(data)
+        core = store.json("core")
+        self.digest: str = store.digest
+        self.field_words: list[str] = core["field_words"]
+        self.error_words: list[str] = core["error_words"]
+        self.weights: dict[str, float] = core["weights"]
+        self.rules = Rules(store)
+        self.by_id = self.rules.by_id
         """Rules (signatures and codes) by id."""
-        return {rule["id"]: rule for rule in self.rules}
-
-    @cached_property
-    def table(self) -> dict[str, Data]:
-        """Compatibility tables by name."""
-        return {table["table"]: table for table in self.tables}
-
-    @cached_property
-    def competing(self) -> frozenset[str]:
+        self.anchors = Anchors(store)
+        self.runs = Runs(store)
+        self.literals = Literals(store)
+        self.tables: list[Data] = [
+            Deferred(head, "rows", partial(store.json, f"table {head['table']}")) for head in core["tables"]
+        ]
+        light: dict[str, tuple[str, str, list[Data]]] = core["causes"]
+        self.families = {name: family for name, (family, _, _) in light.items()}
+        self.evidence = [(name, evidence) for name, (_, _, evidence) in light.items() if evidence]
+        """The conditions that speak for or against a cause by themselves."""
+        self.competing = frozenset(name for name, (_, severity, _) in light.items() if severity != "benign")
         """The causes that exclude one another: all but the harmless ones."""
-        return frozenset(name for name, cause in self.causes.items() if cause["severity"] != "benign")
+        self.off_field = frozenset(
+            name for name, (family, severity, _) in light.items() if family == "benign" and severity == "fatal"
+        )
+        """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
+        names = list(light)
+        self.causes = Records({name: at for at, name in enumerate(names)}, lambda at: store.json(f"cause {names[at]}"))
 
     @cached_property
     def in_field(self) -> frozenset[str]:
@@ -64,11 +71,79 @@ class Knowledge:
         return self.competing - self.off_field
 
     @cached_property
-    def off_field(self) -> frozenset[str]:
-        """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
-        return frozenset(
-            name for name, cause in self.causes.items() if cause["family"] == "benign" and cause["severity"] == "fatal"
-        )
+    def general(self) -> list[Data]:
+        """The rules that are asked of what nothing else explains (``in: unexplained``)."""
+        return [self.by_id[name] for name in self._store.words("general")]
+
+    @cached_property
+    def table(self) -> dict[str, Data]:
+        """Compatibility tables by name."""
+        return {table["table"]: table for table in self.tables}
+
+    @cached_property
+    def libraries(self) -> dict[str, Data]:
+        """The libraries whose codes are known: title, and how their codes are written."""
+        found: dict[str, Data] = self._store.json("libraries")
+        return found
+
+    @cached_property
+    def probes(self) -> dict[str, Data]:
+        """The probes by id."""
+        found: dict[str, Data] = self._store.json("probes")
+        return found
+
+    @cached_property
+    def settings(self) -> Data:
+        """Lists that several probes work through."""
+        found: Data = self._store.json("settings")
+        return found
+
+    @cached_property
+    def elsewhere(self) -> list[Data]:
+        """Conditions under which readings are not of the machine that the log is from."""
+        found: list[Data] = self._store.json("elsewhere")
+        return found
+
+    @cached_property
+    def no_gpu(self) -> list[Any] | None:
+        """A condition on readings under which there is no GPU to compete for."""
+        found: list[Any] | None = self._store.json("no_gpu")
+        return found
+
+    @cached_property
+    def cure_first(self) -> list[str]:
+        """Families of causes, in the order in which several faults of a machine are best cured."""
+        found: list[str] = self._store.json("cure_first")
+        return found
+
+    @cached_property
+    def recipes(self) -> dict[str, Data]:
+        """What the solver knows of each framework."""
+        found: dict[str, Data] = self._store.json("recipes")
+        return found
+
+    @cached_property
+    def facts(self) -> dict[str, Data]:
+        """The declared facts: type, title and the command that reads them."""
+        found: dict[str, Data] = self._store.json("facts")
+        return found
+
+    @cached_property
+    def code_names(self) -> dict[str, str]:
+        """The names of status codes, by their lower-case form."""
+        return {name.lower(): name for name in self._store.words("codes")}
+
+    @cached_property
+    def numbers(self) -> dict[str, dict[str, str]]:
+        """The names of codes, by library and number (decimal, as text)."""
+        found: dict[str, dict[str, str]] = self._store.json("numbers")
+        return found
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """The names of codes, by library and squeezed error string."""
+        found: dict[str, dict[str, str]] = self._store.json("texts")
+        return found
 
     @cached_property
     def _products(self) -> list[tuple[str, str]]:
@@ -97,41 +172,65 @@ class Knowledge:
         return Soname(value.text, value.stem, value.version, value.dir, product)
 
 
-def source_rules() -> Path | None:
+def source_rules() -> str | None:
     """The rules/ folder of the source tree this package is run from, if it is."""
-    folder = Path(__file__).resolve().parents[3] / "rules"
-    return folder if (folder / "signatures").is_dir() else None
+    folder = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "rules")
+    return folder if os.path.isdir(os.path.join(folder, "signatures")) else None
 
 
-def compile_folders(folders: Sequence[Path]) -> Data:
+def compile_folders(folders: Sequence[str | Path]) -> Data:
     """Compile rule folders. Raises KnowledgeError that lists every problem with file, line and field."""
+    from pathlib import Path
+
     from . import compiling, rulebook
 
-    book = rulebook.read(folders)
+    book = rulebook.read([Path(folder) for folder in folders])
     data = compiling.compile_rulebook(book)
     if book.problems:
         raise KnowledgeError(compiling.problems_text(book.problems))
     return data
 
 
-@contextmanager
-def shipped_rules() -> Iterator[Path]:
+def shipped_rules() -> AbstractContextManager[Path]:
     """The folder of the shipped rules: of the source tree, or the copy that the package carries."""
-    tree = source_rules()
-    if tree is not None:
-        yield tree
-    else:
-        with resources.as_file(resources.files("cudnn_triage").joinpath("rules")) as folder:
-            yield folder
+    from contextlib import contextmanager
+    from importlib import resources
+    from pathlib import Path
+
+    @contextmanager
+    def folder() -> Iterator[Path]:
+        tree = source_rules()
+        if tree is not None:
+            yield Path(tree)
+        else:
+            with resources.as_file(resources.files("cudnn_triage").joinpath("rules")) as carried:
+                yield carried
+
+    return folder()
 
 
 @lru_cache(maxsize=8)
-def load(extra: tuple[Path, ...] = ()) -> Knowledge:
+def load(extra: tuple[str | Path, ...] = ()) -> Knowledge:
     """The shipped knowledge base, with the rules of ``extra`` folders added; same ids override.
 
     Raises KnowledgeError, with every problem's file, line and field, where a rule cannot be used.
     """
-    if not extra and source_rules() is None:
-        return Knowledge(json.loads(resources.files("cudnn_triage").joinpath(COMPILED).read_bytes()))
-    with shipped_rules() as shipped:
-        return Knowledge(compiled((shipped, *extra), compile_folders))
+    shipped = None if source_rules() else _carried()
+    if shipped is not None and not extra:
+        return Knowledge(shipped)
+    from .cache import compiled
+
+    with shipped_rules() as rules:
+        known = Store(shipped).digest if shipped is not None else ""
+        return Knowledge(compiled(rules, [os.fspath(folder) for folder in extra], compile_folders, known))
+
+
+def _carried() -> memoryview | None:
+    """The compiled rules that the package carries, mapped: only what is used is read."""
+    import mmap
+
+    try:
+        with open(os.path.join(_PACKAGE, COMPILED), "rb") as file:
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except FileNotFoundError:
+        return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from .store import Store
 
 _KEPT = 6  # compiled knowledge bases; older ones are removed
 _CODE = Path(__file__).parent
@@ -38,37 +39,59 @@ def folder() -> Path | None:
     return Path(base) / "cudnn-triage"
 
 
-def compiled(folders: Sequence[Path], compile_rules: Callable[[Sequence[Path]], dict[str, Any]]) -> dict[str, Any]:
-    """The rules of ``folders``, compiled now or by an earlier run over the same contents. What compiling raises, raises."""
+def compiled(
+    shipped: Path, extra: Sequence[str], compile_rules: Callable[[Sequence[str | Path]], dict[str, Any]], known: str
+) -> bytes:
+    """The store of these rules, made now or by an earlier run over the same contents. What compiling raises, raises.
+
+    ``known`` is the identity of the shipped rules where the package tells it, so that they need not be read.
+    """
+    from .packing import pack
+
     cache = folder()
     if cache is None:
-        return compile_rules(folders)
+        return pack(compile_rules([shipped, *extra]))
+    own = digest([Path(path) for path in extra]) if extra else ""
     code = hashlib.sha256(f"{digest([_CODE], '*.py')}{digest([_CODE.parent], 'values.py')}".encode()).hexdigest()[:12]
-    file = cache / f"{digest(folders)}-{code}.json"
+    file = cache / f"{known or digest([shipped])}-{own}-{code}.bin"
     found = _load(file)
     if found is None:
-        found = compile_rules(folders)
-        _store(file, found)
+        found = pack(compile_rules([shipped, *extra]))
+        store(file, found)
     return found
 
 
-def _load(file: Path) -> dict[str, Any] | None:
+def kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """What an earlier run kept under this name, or what ``make`` gives, kept for later ones."""
+    cache = folder()
+    if cache is None:
+        return make()
+    file = cache / name
     try:
-        data = json.loads(file.read_bytes())
+        return file.read_bytes()
+    except OSError:
+        made = make()
+        store(file, made)
+        return made
+
+
+def _load(file: Path) -> bytes | None:
+    try:
+        data = file.read_bytes()
+        Store(data)
     except (OSError, ValueError):
         return None
-    return data if isinstance(data, dict) and "rules" in data else None
+    return data
 
 
-def _store(file: Path, data: dict[str, Any]) -> None:
-    """Write whole or not at all; a read-only home only costs the time to compile again."""
-    text = json.dumps(data)
+def store(file: Path, data: bytes) -> None:
+    """Write whole or not at all; a read-only home only costs the time to make it again."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".tmp", delete=False, encoding="utf-8") as out:
-            out.write(text)
+        with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".tmp", delete=False) as out:
+            out.write(data)
         os.replace(out.name, file)
-        old = sorted(file.parent.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]
+        old = sorted(file.parent.glob(f"*{file.suffix}"), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]
         for path in old:
             path.unlink(missing_ok=True)
     except OSError:

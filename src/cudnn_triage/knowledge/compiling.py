@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
 
 Data = dict[str, Any]
+_FAR = 1000  # characters: more is no limit
 
 
 def compile_rulebook(book: Rulebook) -> Data:
@@ -146,7 +149,9 @@ def _regex(
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
-    anchor = _regex_anchor(pattern)
+    runs = _regex_literals(pattern)
+    place, literal = max(runs, key=lambda run: len(squeeze(run[1])), default=(0, ""))
+    needs, anchor = [found for _, run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
     if anchored and len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
@@ -161,10 +166,13 @@ def _regex(
         {
             "re": f"(?im){pattern}",
             "anchor": anchor,
+            "literal": literal,
             "before": 400,
             "after": 800,
             "holes": holes,
             "parts": [],
+            "needs": needs,
+            "reach": _reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
@@ -172,11 +180,33 @@ def _regex(
     ]
 
 
-def _regex_anchor(pattern: str) -> str:
-    """The longest run of literal characters that every match must contain (outside groups, classes and repetitions)."""
-    best, run, depth, i = "", "", 0, 0
+def _reach(before: str) -> int:
+    """How many visible characters may stand between the beginning of a line, where a match must begin, and its literal; -1: any."""
+    if not re.match(r"(?:\(\?i\))?\^", before):
+        return -1
+    try:
+        most = _width(re.sub(r"(?:\\s| )[*+]", "", before))
+    except re.error:
+        return -1
+    return most if most < _FAR else -1
+
+
+def _width(pattern: str) -> int:
+    """The length of the longest text that a pattern matches."""
+    if sys.version_info >= (3, 11):
+        from re import _parser as parser  # type: ignore[attr-defined]
+    else:
+        import sre_parse as parser
+    longest: int = parser.parse(pattern).getwidth()[1]
+    return longest
+
+
+def _regex_literals(pattern: str) -> list[tuple[int, str]]:
+    """The runs of literal characters that every match must contain (outside groups, classes, repetitions), and where they begin."""
+    runs: list[tuple[int, str]] = []
+    run, depth, i, begin = "", 0, 0, 0
     while i < len(pattern):
-        char = pattern[i]
+        char, at = pattern[i], i
         following = pattern[i + 1 : i + 2]
         if char == "\\":
             literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
@@ -193,12 +223,14 @@ def _regex_anchor(pattern: str) -> str:
             literal, i = char, i + 1
         optional = pattern[i : i + 1] in ("?", "*", "{")
         if literal and not depth and not optional:
+            begin = begin if run else at
             run += literal
         else:
-            best, run = max(best, run, key=len), ""
+            runs.append((begin, run))
+            run = ""
         if char == "|" and not depth:
-            return ""
-    return squeeze(max(best, run, key=len))
+            return []
+    return [*runs, (begin, run)]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:

@@ -158,6 +158,19 @@ def literals(parts: tuple[Part, ...]) -> list[str]:
     return [found for part in parts if isinstance(part, Literal) and (found := squeeze(part.text))]
 
 
+def _until(parts: tuple[Part, ...], anchor: str) -> int:
+    """How many visible characters of a message may stand before its anchor."""
+    count = 0
+    for part in parts:
+        if isinstance(part, Literal):
+            if squeeze(part.text) == anchor:
+                break
+            count += len(part.text)
+        else:
+            count += max(map(len, part.texts)) if isinstance(part, Choice) else HOLES[part.type][1]
+    return count
+
+
 def compile_template(template: str, at: str) -> dict[str, object]:
     """Compile one template to plain data: pattern, anchor, reach before and after it, holes, literal parts.
 
@@ -220,10 +233,12 @@ def compile_template(template: str, at: str) -> dict[str, object]:
     return {
         "re": f"(?im){head}{joined}{tail}",
         "anchor": anchor,
+        "literal": max((p.text for p in parts if isinstance(p, Literal)), key=lambda text: len(squeeze(text))),
         "before": before,
         "after": after,
         "holes": holes,
         "parts": found,
+        "reach": _until(parts, anchor) if at in ("line", "start") else -1,
         "tight": isinstance(first, Hole) and first.type in _WORDS,
         "breaks": template.strip().count("\n"),
         "text": template,

@@ -11,8 +11,9 @@ from typing import Any
 from .. import __version__
 from ..facts import Fact, covers
 from ..knowledge.base import Knowledge
-from ..report import ProbeItem, ProbeStatus
+from ..report import ProbeItem
 from ..values import Value, read
+from ..vocabulary import ProbeStatus
 
 FORMAT, VERSION = "cudnn-triage readings", 1
 HEAD = {"format": FORMAT, "version": VERSION, "tool": __version__}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Status = Literal["solved", "open", "none"]
@@ -70,15 +70,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data."""
-        plain: dict[str, Any] = _plain(self)
+        plain = asdict(self)
+        for picked in (plain["choice"], *(option["choice"] for option in plain["options"])):
+            if picked:
+                picked["packages"] = dict(picked["packages"])
         return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        if value and all(isinstance(item, tuple) and len(item) == 2 for item in value):
-            return dict(value)
-        return [_plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    return value

@@ -1,0 +1,96 @@
+"""From the plain data that compiling gives to the bytes of a store. Nothing here is imported to read a log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from ..grammar import SIGNS
+from . import indexes, literals
+from .store import MAGIC
+
+Data = dict[str, Any]
+
+_RARE = 12  # a word that stands in no more templates than this is what tells a message from others
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_CORE = ("field_words", "error_words", "weights")
+_WHOLE = (
+    "facts", "libraries", "numbers", "texts", "probes", "settings", "elsewhere", "no_gpu", "cure_first", "recipes",
+)  # fmt: skip
+_LIGHT = ("family", "severity", "evidence")  # of a cause: what ranking asks of all of them
+_HEAD = ("table", "key", "match", "gives")
+
+
+def pack(data: Data) -> bytes:
+    """The compiled rules as one file for store.Store."""
+    rules: list[Data] = data["rules"]
+    templates = [(rule, template) for rule in rules for template in rule["templates"]]
+    prose = {
+        number: template["parts"]
+        for number, (rule, template) in enumerate(templates)
+        if not rule["code"]
+        and rule["inside"] in ("program", "any")
+        and (rule["points_to"] or rule["symptom_of"])
+        and sum(map(len, template["parts"])) >= indexes.LEAST
+    }
+    anchored = [template["anchor"] if rule["inside"] != "unexplained" else "" for rule, template in templates]
+    telling = _telling({number: templates[number][1]["text"] for number in prose}, set(data["field_words"]))
+    heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
+    texts = [_json({**template, "telling": telling.get(n, [])}) for n, (_, template) in enumerate(templates)]
+    causes: dict[str, Data] = data["causes"]
+    core = {
+        **{name: data[name] for name in _CORE},
+        "causes": {name: [cause[key] for key in _LIGHT] for name, cause in causes.items()},
+        "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
+    }
+    sections = {
+        "core": _json(core),
+        **{name: _json(data[name]) for name in _WHOLE},
+        **{f"cause {name}": _json(cause) for name, cause in causes.items()},
+        **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
+        "ids": "\n".join(rule["id"] for rule in rules).encode(),
+        "codes": "\n".join(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]).encode(),
+        "rules": b"".join(heads),
+        "rules.at": indexes.sums(map(len, heads)),
+        "templates": b"".join(texts),
+        "templates.at": indexes.sums(map(len, texts)),
+        "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
+        "general": "\n".join(rule["id"] for rule in rules if rule["inside"] == "unexplained").encode(),
+        **indexes.anchor_sections(anchored),
+        **literals.literal_sections(
+            (
+                template.get("literal", anchor) if anchor else ""
+                for anchor, (_, template) in zip(anchored, templates, strict=True)
+            ),
+            (*SIGNS, *data["field_words"], *data["error_words"]),
+        ),
+        **indexes.run_sections(prose, len(templates)),
+    }
+    return _file(data["digest"], sections)
+
+
+def _telling(texts: dict[int, str], field: set[str]) -> dict[int, list[str]]:
+    """For each template, its words of this field and those that few other templates have."""
+    words = {number: set(_WORD.findall(indexes.without_holes(text).lower())) for number, text in texts.items()}
+    count = Counter(word for found in words.values() for word in found)
+    return {n: sorted(word for word in found if count[word] <= _RARE or word in field) for n, found in words.items()}
+
+
+def _file(digest: str, sections: dict[str, bytes]) -> bytes:
+    places: dict[str, tuple[int, int]] = {}
+    out: list[bytes] = []
+    at = 0
+    for name, content in sections.items():
+        padding = -at % 8
+        out += [bytes(padding), content]
+        places[name] = (at + padding, len(content))
+        at += padding + len(content)
+    header = _json({"digest": digest, "size": at, "sections": places})
+    header += b" " * (-(len(MAGIC) + 8 + len(header)) % 8)
+    return b"".join([MAGIC, len(header).to_bytes(8, "little"), header, *out])
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -1,0 +1,159 @@
+"""The compiled knowledge base as one file, of which a run decodes only what its log asks for: the rules that matched, their causes.
+
+A magic line, the length of a header, the header (JSON: digest, and offset and length of each section), the sections. Sections are
+JSON or arrays of numbers, least byte first.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Data = dict[str, Any]
+
+MAGIC = b"cudnn-triage knowledge 2\n"
+
+
+class Store:
+    """A compiled knowledge base. Raises ValueError for bytes that are none, or were cut short."""
+
+    def __init__(self, buffer: bytes | memoryview) -> None:
+        self._buffer = memoryview(buffer)
+        at = len(MAGIC)
+        if self._buffer[:at] != MAGIC:
+            raise ValueError("no compiled knowledge base of this version")
+        size = int.from_bytes(self._buffer[at : at + 8], "little")
+        header = json.loads(bytes(self._buffer[at + 8 : at + 8 + size]))
+        self.digest: str = header["digest"]
+        self._start = at + 8 + size
+        self._sections: dict[str, list[int]] = header["sections"]
+        if len(self._buffer) != self._start + header["size"]:
+            raise ValueError("the compiled knowledge base is cut short")
+
+    def section(self, name: str) -> memoryview:
+        """The bytes of a section; empty if there is none."""
+        at, size = self._sections.get(name, (0, 0))
+        return self._buffer[self._start + at : self._start + at + size]
+
+    def json(self, name: str) -> Any:
+        """What a section of JSON says."""
+        return json.loads(bytes(self.section(name)))
+
+    def ints(self, name: str, kind: str = "I") -> memoryview:
+        """A section of numbers: "I" (4 bytes), "i" (with a sign), "Q" (8 bytes)."""
+        view = self.section(name)
+        if sys.byteorder == "big":
+            from array import array
+
+            swapped = array(kind, bytes(view))
+            swapped.byteswap()
+            return memoryview(swapped)
+        return view.cast(kind)  # type: ignore[call-overload,no-any-return]
+
+    def words(self, name: str) -> list[str]:
+        """A section of lines."""
+        text = bytes(self.section(name)).decode()
+        return text.split("\n") if text else []
+
+
+class Texts:
+    """Records of JSON by number."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._text = store.section(name)
+        self._at = store.ints(f"{name}.at")
+
+    def json(self, number: int) -> Any:
+        """What a record says."""
+        return json.loads(bytes(self._text[self._at[number] : self._at[number + 1]]))
+
+
+class Records(Mapping[str, "Data"]):
+    """Records by name, each decoded when it is first asked for."""
+
+    def __init__(self, names: Mapping[str, int], decode: Callable[[int], Data]) -> None:
+        self._names = names
+        self._decode = decode
+        self._known: dict[str, Data] = {}
+
+    def __getitem__(self, name: str) -> Data:
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._decode(self._names[name])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class Deferred(dict[str, "Any"]):
+    """A record of which one entry is decoded when it is first asked for."""
+
+    __slots__ = ("_decode", "_name")
+
+    def __init__(self, record: Data, name: str, decode: Callable[[], Any]) -> None:
+        super().__init__(record)
+        self._name = name
+        self._decode = decode
+
+    def __missing__(self, key: str) -> Any:
+        if key != self._name:
+            raise KeyError(key)
+        found = self[key] = self._decode()
+        return found
+
+
+class Rules:
+    """The rules (signatures and codes) of a store and their templates, both also by number."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rules = Texts(store, "rules")
+        self._templates = Texts(store, "templates")
+        self._first = store.ints(
+            "rules.first"
+        )  # number of each rule's first template; rules without any share the next one's
+        self._known: dict[int, Data] = {}
+        self._known_templates: dict[int, tuple[Data, Data]] = {}
+
+    def __len__(self) -> int:
+        return len(self._first) - 1
+
+    def __getitem__(self, number: int) -> Data:
+        found = self._known.get(number)
+        if found is None:
+            first, last = self._first[number], self._first[number + 1]
+            found = Deferred(
+                self._rules.json(number), "templates", lambda: [self.template(at)[1] for at in range(first, last)]
+            )
+            self._known[number] = found
+        return found
+
+    @cached_property
+    def by_id(self) -> Records:
+        """Rules by id."""
+        return Records({name: at for at, name in enumerate(self._store.words("ids"))}, self.__getitem__)
+
+    def __iter__(self) -> Iterator[Data]:
+        return (self[number] for number in range(len(self)))
+
+    def template(self, number: int) -> tuple[Data, Data]:
+        """A template, by its number among all, and the rule that it belongs to."""
+        found = self._known_templates.get(number)
+        if found is None:
+            rule = self[bisect_right(self._first, number) - 1]
+            found = self._known_templates[number] = (rule, self._templates.json(number))
+        return found

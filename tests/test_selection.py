@@ -1,0 +1,215 @@
+"""Long logs: what is read of them, told by the places it has in all of the log, however the bytes arrive."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cudnn_triage import selection, streams
+from cudnn_triage.cleaning import clean
+from cudnn_triage.engine import Triager, triage
+from cudnn_triage.knowledge.base import load
+from cudnn_triage.reading import Log, read, read_text
+from cudnn_triage.report import Report
+from cudnn_triage.selection import Selector
+
+MIB = 1 << 20
+ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
+TRACEBACK = f"""Traceback (most recent call last):
+  File "/home/user/train.py", line 42, in <module>
+    loss.backward()
+  File "/opt/conda/lib/python3.9/site-packages/torch/_tensor.py", line 396, in backward
+    torch.autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+{ERROR}
+"""
+
+
+@cache
+def shared() -> Triager:
+    return Triager(load())
+
+
+def chatter(size: int, seed: int = 1) -> str:
+    """Lines of a run in which nothing is wrong; no two are alike."""
+    chance = random.Random(seed)
+    lines: list[str] = []
+    length = 0
+    while length < size:
+        lines.append(f"epoch {len(lines)} loss {chance.random():.5f} lr {chance.random():.2e}")
+        length += len(lines[-1]) + 1
+    return "\n".join(lines) + "\n"
+
+
+def fed(data: bytes, sizes: Iterator[int] | None = None, name: str = "log") -> Log:
+    selector = Selector(shared().knowledge, name)
+    at = 0
+    while at < len(data):
+        size = next(sizes) if sizes else len(data)
+        selector.feed(data[at : at + size])
+        at += size
+    return selector.finish()
+
+
+def cited(report: Report) -> tuple[str, int, int]:
+    item = report.diagnoses[0].evidence[0]
+    return item.text, item.line, item.column
+
+
+def test_a_log_that_is_not_long_is_read_whole() -> None:
+    data = chatter(selection.WHOLE - 100).encode()
+    assert fed(data).raw == data
+    assert fed(data).cuts == ()
+
+
+def test_an_error_in_the_middle_of_a_long_log_is_found_where_it_stands() -> None:
+    text = chatter(MIB) + TRACEBACK + chatter(MIB, 2)
+    log = fed(text.encode())
+    assert len(log.raw) < len(text) / 4
+    report = shared().triage(log)
+    line = text[: text.index(ERROR)].count("\n") + 1
+    assert cited(report) == (ERROR, line, 15)
+    assert (report.input.bytes, report.input.lines) == (len(text), text.count("\n"))
+
+
+def test_every_line_that_is_read_knows_its_place() -> None:
+    lines = (chatter(MIB // 2) + TRACEBACK + chatter(MIB // 2, 2) + TRACEBACK + chatter(MIB // 2, 3)).split("\n")
+    raw = "\n".join(lines).encode()
+    log = fed(raw)
+    assert len(log.cuts) >= 3
+    for line in clean(log):
+        if line.text.strip():
+            number, column = line.place(0)
+            assert lines[number - 1][column - 1 :].startswith(line.text)
+            assert raw[line.byte(0) :].startswith(line.text.encode())
+
+
+@settings(max_examples=25, deadline=None)
+@given(sizes=st.lists(st.integers(1, 300_000), min_size=1, max_size=6), seed=st.integers(0, 5), ends=st.booleans())
+def test_chunks_of_any_size_give_the_same_log(sizes: list[int], seed: int, ends: bool) -> None:
+    chance = random.Random(seed)
+    parts = [
+        chatter(chance.randint(1, 300_000), seed + n) + chance.choice(["", TRACEBACK, ERROR * 3]) for n in range(4)
+    ]
+    data = "".join(parts).encode() + (b"\n" if ends else b"no end")
+    if seed == 5:
+        data = data.replace(b"\n", b" ")
+
+    def turns() -> Iterator[int]:
+        while True:
+            yield from sizes
+
+    assert fed(data, turns()) == fed(data)
+
+
+def test_a_stream_and_the_whole_give_the_same_report() -> None:
+    data = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
+    whole = triage(data, name="log", redact=False)
+    chunks = (data[at : at + 70_001] for at in range(0, len(data), 70_001))
+    (log,) = streams.logs(chunks, "log", shared().knowledge)
+    assert shared().triage(log).to_json() == whole.to_json()
+
+
+def test_looking_before_the_end_changes_nothing() -> None:
+    data = (chatter(MIB) + TRACEBACK + chatter(MIB, 2) + TRACEBACK).encode()
+    selector = Selector(shared().knowledge, "log")
+    seen = []
+    for at in range(0, len(data), 200_000):
+        selector.feed(data[at : at + 200_000])
+        seen.append(shared().triage(selector.so_far()).verdict)
+    assert seen[0] == "unrelated"
+    assert "diagnosed" in seen
+    assert selector.finish() == fed(data)
+
+
+def test_a_line_without_end_is_read_around_what_it_says() -> None:
+    text = (chatter(MIB) + ERROR + " " + chatter(MIB, 2)).replace("\n", " ")
+    report = shared().triage(fed(text.encode()))
+    found, line, column = cited(report)
+    assert (line, column) == (1, text.index("cuDNN error") + 1)
+    assert "CUDNN_STATUS_NOT_INITIALIZED" in found
+    assert report.input.lines == 1
+
+
+def test_an_error_where_blocks_of_a_line_without_end_meet_is_found() -> None:
+    filler = chatter(4 * selection.BLOCK).replace("\n", " ")
+    for at in range(3 * selection.BLOCK - len(ERROR), 3 * selection.BLOCK + 8, 7):
+        text = filler[:at] + " " + ERROR + " " + filler * 3
+        literals = fed(text.encode()).repeats or {}
+        assert literals.get("cudnn-error-not-initialized") == 1, at
+
+
+def test_repeated_messages_are_counted_and_the_first_and_last_are_read() -> None:
+    text = "".join(f"{chatter(2000, n)}RuntimeError: CUDA error: out of memory\n" for n in range(2000))
+    log = fed(text.encode())
+    assert len(log.raw) < 2 * MIB < len(text)
+    assert max((log.repeats or {}).values()) == 2000
+    numbers = [line.number for line in clean(log) if line.text.startswith("RuntimeError")]
+    wanted = [n for n, line in enumerate(text.split("\n"), 1) if line.startswith("RuntimeError")]
+    assert (numbers[0], numbers[-1]) == (wanted[0], wanted[-1])
+    assert all(before < after for before, after in pairwise(numbers))
+
+
+def test_harmless_messages_of_a_long_log_are_counted_in_all_of_it() -> None:
+    message = "Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered"
+    text = "".join(f"{chatter(3000, n)}{message}\n" for n in range(500))
+    (item,) = shared().triage(fed(text.encode())).benign
+    assert item.count == 500
+
+
+def test_rare_messages_are_read_though_others_fill_the_log() -> None:
+    noise = "".join(f"request {n} failed: invalid input, error {n}\n" for n in range(60_000))
+    text = noise + TRACEBACK + noise
+    report = shared().triage(fed(text.encode()))
+    assert report.diagnoses[0].evidence[0].text == ERROR
+
+
+def test_memory_is_bounded_where_everything_looks_like_an_error() -> None:
+    words = shared().knowledge.literals.words
+    text = "\n".join(f"{word} {n}" for n in range(40) for word in words) + "\n"
+    log = fed(text.encode("utf-8", "replace") * 4)
+    assert len(log.raw) < selection.WHOLE + 2 * selection.MOST
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_wide_encodings(encoding: str) -> None:
+    text = chatter(MIB) + TRACEBACK + chatter(MIB, 2)
+    (log,) = streams.logs(iter([text.encode(encoding)]), "log", shared().knowledge)
+    report = shared().triage(log)
+    assert cited(report)[1] == text[: text.index(ERROR)].count("\n") + 1
+    assert report.input.encoding.startswith(encoding[:6])
+
+
+def test_compressed_logs_are_unpacked_as_they_are_read() -> None:
+    data = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
+    (log,) = streams.logs(iter([gzip.compress(data)]), "log", shared().knowledge)
+    assert log == fed(data)
+
+
+def test_json_lines() -> None:
+    rows = [json.dumps({"log": line + "\n", "stream": "stderr"}) for line in (chatter(MIB) + TRACEBACK).split("\n")]
+    text = "\n".join(rows) + "\n" + "\n".join(json.dumps({"log": row}) for row in chatter(MIB, 3).split("\n"))
+    (log,) = streams.logs(iter([text.encode()]), "log", shared().knowledge)
+    report = shared().triage(log)
+    assert cited(report)[:2] == (ERROR, next(n for n, row in enumerate(rows, 1) if "NOT_INIT" in row))
+
+
+def test_a_long_notebook_is_read_whole() -> None:
+    output = {"output_type": "error", "traceback": [chatter(MIB), TRACEBACK, chatter(MIB, 2)]}
+    book = json.dumps({"cells": [{"outputs": [output]}], "nbformat": 4, "metadata": {}})
+    (log,) = streams.logs(iter([book.encode()]), "log", shared().knowledge)
+    assert log.raw == book.encode()
+    assert shared().triage(log).verdict == "diagnosed"
+
+
+def test_a_text_given_to_the_function_is_selected_from_likewise() -> None:
+    text = chatter(MIB) + TRACEBACK + chatter(MIB, 2)
+    assert shared().triage(read_text(text, "log")) == shared().triage(fed(text.encode()))
+    assert shared().triage(read(text.encode(), "log")[0]) == shared().triage(fed(text.encode()))
