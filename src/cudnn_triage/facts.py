@@ -34,6 +34,7 @@ class Facts:
     def __init__(self, facts: Iterable[Fact] = (), parent: Facts | None = None) -> None:
         self._by_name: dict[str, list[Fact]] = {}
         self._parent = parent
+        self._values: dict[str, list[Value]] = {}  # answers given before
         for fact in facts:
             self.add(fact)
 
@@ -42,6 +43,7 @@ class Facts:
         known = self._by_name.setdefault(fact.name, [])
         if all(other.value != fact.value for other in known):
             known.append(fact)
+            self._values.clear()
 
     def get(self, name: str) -> list[Fact]:
         """All readings of ``name``; of the innermost scope that has any."""
@@ -58,6 +60,15 @@ class Facts:
 
     def values(self, name: str) -> list[Value]:
         """The distinct values of ``name``; ``name`` may end in an attribute ('cudnn.loaded.major')."""
+        parent = self._parent
+        if parent is not None and not any(name == own or name.startswith(f"{own}.") for own in self._by_name):
+            return parent.values(name)
+        known = self._values.get(name)
+        if known is None:
+            known = self._values[name] = self._look(name)
+        return known
+
+    def _look(self, name: str) -> list[Value]:
         facts = self.get(name)
         if facts:
             return [fact.value for fact in facts]
