@@ -72,10 +72,11 @@ def _mounts() -> bool:
         return False
 
 
+_NO_GPU = "needs an NVIDIA GPU with its driver; nvidia-smi lists none"
 _CHECKS: dict[str, Callable[[Path], str]] = {
-    "gpu": lambda python: "" if gpus() else "needs an NVIDIA GPU with its driver; nvidia-smi lists none",
+    "gpu": lambda python: "" if gpus() else _NO_GPU,
     "torch-gpu": lambda python: (
-        "" if gpus() and _sees_gpu(python) else f"needs an NVIDIA GPU that the PyTorch of {python} sees"
+        _NO_GPU if not gpus() else "" if _sees_gpu(python) else f"needs a PyTorch in {python} that sees the GPU"
     ),
     "jax": lambda python: (
         ""

@@ -41,8 +41,11 @@ def program() -> NoReturn:
     gc.disable()  # what a run makes is needed until it ends
     code = main()
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):  # what could not be written has been told
+            continue
     os._exit(code)
 
 

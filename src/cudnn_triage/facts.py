@@ -42,6 +42,7 @@ class Facts:
         self._by_name: dict[str, list[Fact]] = {}
         self._known: set[tuple[str, Value]] = set()
         self._parent = parent
+        self._values: dict[str, list[Value]] = {}  # answers given before
         for fact in facts:
             self.add(fact)
 
@@ -50,6 +51,7 @@ class Facts:
         if (fact.name, fact.value) not in self._known:
             self._known.add((fact.name, fact.value))
             self._by_name.setdefault(fact.name, []).append(fact)
+            self._values.clear()
 
     def get(self, name: str) -> list[Fact]:
         """All readings of ``name``; of the innermost scope that has any."""
@@ -66,6 +68,15 @@ class Facts:
 
     def values(self, name: str) -> list[Value]:
         """The distinct values of ``name``; ``name`` may end in an attribute ('cudnn.loaded.major')."""
+        parent = self._parent
+        if parent is not None and not any(name == own or name.startswith(f"{own}.") for own in self._by_name):
+            return parent.values(name)
+        known = self._values.get(name)
+        if known is None:
+            known = self._values[name] = self._look(name)
+        return known
+
+    def _look(self, name: str) -> list[Value]:
         facts = self.get(name)
         if facts:
             return [fact.value for fact in facts]

@@ -30,7 +30,7 @@ _MARGIN = 120  # characters of white space and wrapping that a message may conta
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
-_REPEATED = 1000  # characters of a window that may come again
+_REPEATED = 3000  # characters of a window that may come again
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -196,16 +196,21 @@ class Matcher:
             if not numbers:
                 continue
             offset = stream.from_squeezed(hit)
+            visible = -1
             for number, reach, most in numbers:
-                if counts.get(number, 0) >= most or offset < done.get(number, 0):
+                if offset < done.get(number, 0):
                     continue
-                if reach >= 0 and not _near_start(stream.text, offset, reach):
-                    continue
+                if reach >= 0:
+                    visible = _visible_before(stream.text, offset) if visible < 0 else visible
+                    if visible > reach:
+                        continue
                 occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
                 if occurrence:
                     found.append(occurrence)
                     done[number] = end
                     counts[number] = counts.get(number, 0) + 1
+                    if counts[number] >= most:
+                        possible[anchor] = [entry for entry in possible[anchor] if entry[0] != number]
         return sorted(found, key=lambda o: (o.first, o.start, o.rule))
 
     def _possible(self, numbers: Iterable[int], stream: Stream) -> list[tuple[int, int, int]]:
@@ -289,10 +294,10 @@ def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
     return not speaks and not any(name for name, _, _ in template["holes"])
 
 
-def _near_start(text: str, offset: int, reach: int) -> bool:
-    """Whether no more than ``reach`` visible characters stand between the beginning of the line and ``offset``."""
+def _visible_before(text: str, offset: int) -> int:
+    """How many visible characters stand between the beginning of the line, quote signs aside, and ``offset``."""
     line = text.rfind("\n", max(offset - _LONGEST_LINE, 0), offset) + 1 or max(offset - _LONGEST_LINE, 0)
-    return len("".join(text[line:offset].lstrip(" \t>|").split())) <= reach
+    return len("".join(text[line:offset].lstrip(" \t>|").split()))
 
 
 def compiled(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import is_
 
 from .light import pattern
 from .report import EvidenceItem
@@ -76,7 +77,8 @@ _MOST = 100  # characters of a value that are looked at to judge it
 
 def masked(text: str) -> str:
     """``text`` with secrets replaced by ***."""
-    return _replaced(text, secrets(text))
+    spans = secrets(text)
+    return _replaced(text, spans) if spans else text
 
 
 def secrets(text: str) -> list[Span]:
@@ -112,15 +114,20 @@ def _walk(value: Any) -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, tuple):
-        return tuple(_walk(item) for item in value)
+        items = [_walk(item) for item in value]
+        return value if all(map(is_, items, value)) else tuple(items)
     if hasattr(value, "__match_args__") and not isinstance(value, type):
-        new = {name: _walk(getattr(value, name)) for name in value.__match_args__}
+        old = [getattr(value, name) for name in value.__match_args__]
+        new = [_walk(item) for item in old]
+        if all(map(is_, new, old)):  # most of a report holds no secret
+            return value
+        fields = dict(zip(value.__match_args__, new, strict=True))
         if isinstance(value, EvidenceItem):
             spans = secrets(value.text)
             start = _moved(value.offset, spans, end=False)
             end = _moved(value.offset + value.length, spans, end=True)
-            new |= {"offset": start, "length": max(end - start, min(value.length, 1))}
-        return type(value)(**new)
+            fields |= {"offset": start, "length": max(end - start, min(value.length, 1))}
+        return type(value)(**fields)
     return value
 
 

@@ -167,8 +167,8 @@ def _regex(
             "re": f"(?im){pattern}",
             "anchor": anchor,
             "literal": literal,
-            "before": 400,
-            "after": 800,
+            "before": min(400, _width(pattern[:place])),
+            "after": min(800, _width(pattern[place:])),
             "holes": holes,
             "parts": [],
             "needs": needs,
@@ -184,20 +184,20 @@ def _reach(before: str) -> int:
     """How many visible characters may stand between the beginning of a line, where a match must begin, and its literal; -1: any."""
     if not re.match(r"(?:\(\?i\))?\^", before):
         return -1
-    try:
-        most = _width(re.sub(r"(?:\\s| )[*+]", "", before))
-    except re.error:
-        return -1
+    most = _width(re.sub(r"(?:\\s| )[*+]", "", before))
     return most if most < _FAR else -1
 
 
 def _width(pattern: str) -> int:
-    """The length of the longest text that a pattern matches."""
+    """The length of the longest text that a pattern matches; very large where there is no limit or only RE2 can tell."""
     if sys.version_info >= (3, 11):
         from re import _parser as parser  # type: ignore[attr-defined]
     else:
         import sre_parse as parser
-    longest: int = parser.parse(pattern).getwidth()[1]
+    try:
+        longest: int = parser.parse(pattern).getwidth()[1]
+    except (re.error, OverflowError):
+        return sys.maxsize
     return longest
 
 
