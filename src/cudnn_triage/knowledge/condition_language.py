@@ -12,6 +12,9 @@ from ..values import size
 Tree = list[Any]
 
 
+_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact) or seen(id), with and, or, not"
+
+
 class ConditionError(ValueError):
     """The condition cannot be read; the message names the column."""
 
@@ -67,7 +70,8 @@ def parse(text: str) -> Tree:
     try:
         return _plain(_grammar().parse_string(text, parse_all=True)[0])  # type: ignore[no-any-return]
     except pp.ParseException as error:
-        raise ConditionError(f"column {error.column}: {error.msg} in {text!r}") from None
+        rest = text[error.column - 1 :][:40] or "its end"
+        raise ConditionError(f"column {error.column}: no condition can be read from {rest!r} on; {_FORMS}") from None
 
 
 def _plain(tree: Any) -> Any:
