@@ -43,6 +43,10 @@ class FixItem:
     why: str
     missing: tuple[str, ...] = ()  # what would have to be known to complete the commands, and how to read it
 
+    def has_hole(self, need: str) -> bool:
+        """Whether a command has a place for this missing fact; else it would only decide which command is best."""
+        return any(f"{{{need.partition(': ')[0]}}}" in command for command in self.commands)
+
 
 @record(frozen=True, slots=True)
 class Reference:

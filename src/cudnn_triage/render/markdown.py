@@ -113,7 +113,9 @@ def _fix(number: int, fix: FixItem) -> Iterator[str]:
     yield f"**Fix {number}: {fix.title}**{applies}: {SAFETY[fix.safety]}. {fix.why}\n"
     if fix.commands:
         yield fenced(fix.commands, "sh", whole=True)
-    yield from (f"To complete the command, find out: {code(need)}\n" for need in fix.missing)
+    for need in fix.missing:
+        reason = "To complete the command, find out" if fix.has_hole(need) else "What would decide between versions"
+        yield f"{reason}: {code(need)}\n"
     if fix.verify:
         yield "Check:\n"
         yield fenced(fix.verify, "sh", whole=True)

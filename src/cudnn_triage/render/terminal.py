@@ -291,7 +291,8 @@ class _Page:
                 prompt = "    " if number or line.lstrip().startswith("#") else "  $ "
                 yield Text.assemble(prompt, (self.shown(visible(line)), "bold"))
         for need in fix.missing:
-            yield from self.wrapped(Text(self.shown(need), "yellow"), "  to fill in: ")
+            label = "  to fill in: " if fix.has_hole(need) else "  would decide: "
+            yield from self.wrapped(Text(self.shown(need), "yellow"), label)
         yield from self.wrapped(fix.why, "  why: ")
         for check in fix.verify:
             for number, line in enumerate(check.splitlines()):
