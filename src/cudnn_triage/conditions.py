@@ -29,12 +29,15 @@ def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
     and is None of everything where there is no log.
     """
     kind = tree[0]
-    if kind == "and":
-        results = [holds(part, facts, seen) for part in tree[1:]]
-        return False if False in results else None if None in results else True
-    if kind == "or":
-        results = [holds(part, facts, seen) for part in tree[1:]]
-        return True if True in results else None if None in results else False
+    if kind in ("and", "or"):
+        decides = kind == "or"  # one part that is true decides an 'or', one that is false an 'and'
+        all_known = True
+        for part in tree[1:]:
+            result = holds(part, facts, seen)
+            if result is decides:
+                return decides
+            all_known = all_known and result is not None
+        return not decides if all_known else None
     if kind == "not":
         result = holds(tree[1], facts, seen)
         return None if result is None else not result

@@ -207,7 +207,10 @@ def weigh(
     for _ in range(2):  # a condition may ask for a cause that another condition points to
         seen = frozenset(met).__contains__
         drawn = {o: _from_occurrence(o, lines, failing, explaining, facts, knowledge, seen) for o in occurrences}
-        met |= {item.cause for items in drawn.values() for item in items if item.supports}
+        pointed = {item.cause for items in drawn.values() for item in items if item.supports}
+        if pointed <= met:
+            break
+        met |= pointed
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
     for cause, conditions in knowledge.evidence:

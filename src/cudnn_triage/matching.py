@@ -277,6 +277,9 @@ class Matcher:
                 return None, 0
             if hole:
                 captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
+        short = len(window) <= _REPEATED and len(stream.vain) < _MOST
+        if short and stream.in_order and not _speaks(rule) and not pattern.search(window, past):
+            stream.vain.add((number, window))  # the same line again would only yield the same facts again
         return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
@@ -290,8 +293,12 @@ class Matcher:
 
 def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
     """Whether a match only sets constant facts, so that a second one adds nothing."""
-    speaks = rule["points_to"] or rule["symptom_of"] or rule["code"]
-    return not speaks and not any(name for name, _, _ in template["holes"])
+    return not _speaks(rule) and not any(name for name, _, _ in template["holes"])
+
+
+def _speaks(rule: dict[str, Any]) -> bool:
+    """Whether a match says something of a cause; else it only yields facts."""
+    return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
 
 
 def _visible_before(text: str, offset: int) -> int:

@@ -201,35 +201,52 @@ def _width(pattern: str) -> int:
     return longest
 
 
+_GROUP = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:|[a-z]+(?=\))))?")
+"""The beginning of a group: ``(``, ``(?:``, ``(?P<name>``, or the flags of ``(?i)``."""
+
+
 def _regex_literals(pattern: str) -> list[tuple[int, str]]:
-    """The runs of literal characters that every match must contain (outside groups, classes, repetitions), and where they begin."""
+    """The runs of literal characters that every match must contain, and where they begin.
+
+    Those of classes, of what may be repeated or left out, and of groups with alternatives do not count.
+    """
     runs: list[tuple[int, str]] = []
-    run, depth, i, begin = "", 0, 0, 0
+    groups: list[
+        tuple[int, bool]
+    ] = []  # of the groups around: how many runs stood before it, whether it has alternatives
+    run, i, begin = "", 0, 0
     while i < len(pattern):
         char, at = pattern[i], i
         following = pattern[i + 1 : i + 2]
+        literal = ""
         if char == "\\":
             literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
             i += 2
         elif char == "[":
             i = pattern.find("]", i + 2) + 1 or len(pattern)
-            literal = ""
-        elif char in "()":
-            depth += 1 if char == "(" else -1
-            literal, i = "", i + 1
-        elif char in ".^$*+?{|":
-            literal, i = "", (pattern.find("}", i) + 1 or len(pattern)) if char == "{" else i + 1
+        elif char == "(" and (opening := _GROUP.match(pattern, i)) is not None:
+            i = opening.end()
+        elif char in ".^$*+?{|()":
+            i = (pattern.find("}", i) + 1 or len(pattern)) if char == "{" else i + 1
         else:
             literal, i = char, i + 1
         optional = pattern[i : i + 1] in ("?", "*", "{")
-        if literal and not depth and not optional:
+        if literal and not optional:
             begin = begin if run else at
             run += literal
-        else:
-            runs.append((begin, run))
-            run = ""
-        if char == "|" and not depth:
+            continue
+        runs.append((begin, run))
+        run = ""
+        if char == "(":
+            groups.append((len(runs), False))
+        elif char == "|" and groups:
+            groups[-1] = groups[-1][0], True
+        elif char == "|":
             return []
+        elif char == ")" and groups:
+            before, alternatives = groups.pop()
+            if optional or alternatives:
+                del runs[before:]
     return [*runs, (begin, run)]
 
 
