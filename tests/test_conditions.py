@@ -6,6 +6,7 @@ import pytest
 
 from cudnn_triage.conditions import holds
 from cudnn_triage.facts import Fact, Facts
+from cudnn_triage.knowledge.base import load
 from cudnn_triage.knowledge.condition_language import ConditionError, names, parse
 from cudnn_triage.values import read
 
@@ -84,3 +85,9 @@ def test_inner_scopes_come_first() -> None:
     inner = Facts([Fact("missing.library", "b")], outer)
     assert inner.values("missing.library") == ["b"]
     assert inner.values("x.y") == ["1"]
+
+
+def test_a_condition_that_waits_for_facts_does_not_hold_without_them() -> None:
+    waiting = [item for _, items in load().evidence for item in items if item["needs_any"] is not None]
+    assert len(waiting) > 20
+    assert not [item["text"] for item in waiting if holds(item["when"], Facts(), lambda _: False)]

@@ -213,9 +213,11 @@ def weigh(
         met |= pointed
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
+    there = facts.names() | met
     for cause, conditions in knowledge.evidence:
         for item in conditions:
-            if holds(item["when"], facts, seen):
+            needs = item["needs_any"]
+            if (needs is None or not there.isdisjoint(needs)) and holds(item["when"], facts, seen):
                 asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
                 local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
                 evidence.append(

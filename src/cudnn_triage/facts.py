@@ -97,6 +97,10 @@ class Facts:
         scope._by_name = self._by_name
         return scope
 
+    def names(self) -> set[str]:
+        """The names of the facts of this scope, without those around it."""
+        return set(self._by_name)
+
     def silence_is_no(self, name: str) -> bool:
         """Whether a fact that is not here is known not to be: a log has been read from end to end."""
         return True
@@ -124,6 +128,11 @@ class Readings(Facts):
         if self._log is None:
             return []
         return self._log.get(name.removeprefix(OF_THE_LOG)) or self._log.get(name)
+
+    @property
+    def has_readings(self) -> bool:
+        """Whether anything was read."""
+        return any(True for _ in self._local)
 
     @property
     def has_log(self) -> bool:

@@ -69,7 +69,7 @@ def machine(readings: Iterable[Fact], log: Facts | None, seen: Seen, knowledge: 
 def grounds(conditions: Iterable[dict[str, Any]], scope: Readings, seen: Seen) -> tuple[Ground, ...]:
     """Those of ``conditions`` that hold. One that rests on no reading at all settles nothing."""
     found = []
-    for item in conditions:
+    for item in conditions if scope.has_readings else ():
         if holds(item["when"], scope, seen):
             asked = tuple(dict.fromkeys(fact for name in fact_names(item["when"]) for fact in scope.find(name)))
             if any(scope.is_reading(name) for name in fact_names(item["when"])):

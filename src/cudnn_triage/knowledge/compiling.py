@@ -10,7 +10,7 @@ import msgspec
 
 from ..values import size, squeeze
 from . import schema
-from .condition_language import ConditionError, parse
+from .condition_language import ConditionError, names, parse
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
@@ -306,6 +306,23 @@ def _numbers(codes: schema.Codes, document: Document, book: Rulebook) -> dict[st
     return out
 
 
+def _needs_any(tree: list[Any]) -> list[str] | None:
+    """The facts (and what they are attributes of) and ids, one of which must be there for a condition to hold.
+
+    None where it may hold without: it denies something.
+    """
+    if _denies(tree):
+        return None
+    facts, ids = names(tree)
+    parts = (name.split(".") for name in facts)
+    stems = {".".join(words[:count]) for words in parts for count in range(1, len(words) + 1)}
+    return sorted(stems | ids)
+
+
+def _denies(tree: Any) -> bool:
+    return isinstance(tree, list) and (tree[:1] == ["not"] or any(map(_denies, tree)))
+
+
 def _cause(cause: schema.Cause, book: Rulebook) -> Data:
     document = book.documents[cause.id]
     fixes: list[Data] = [
@@ -332,9 +349,11 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         if bool(item.strength) == bool(item.against):
             book.problems.append(document.problem(f"$.evidence[{i}]", "needs either 'strength' or 'against'"))
             continue
+        when = _condition(item.when, document, f"$.evidence[{i}].when", book)
         evidence.append(
             {
-                "when": _condition(item.when, document, f"$.evidence[{i}].when", book),
+                "when": when,
+                "needs_any": _needs_any(when) if when else None,
                 "strength": item.strength or item.against,
                 "supports": item.against is None,
                 "why": item.why,
