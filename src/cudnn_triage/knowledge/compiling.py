@@ -145,7 +145,9 @@ def _regex(
     import re2
 
     try:
-        compiled = re2.compile(f"(?im){pattern}")
+        quiet = re2.Options()
+        quiet.log_errors = False  # the problem says it; RE2 would also write to standard error
+        compiled = re2.compile(f"(?im){pattern}", quiet)
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
