@@ -9,12 +9,20 @@ if TYPE_CHECKING:
     from .batch import triage_all
     from .engine import Triager, triage
     from .facts import Fact
+    from .reading import ReadError
     from .report import Report
 
 __version__ = "0.1.0"
-__all__ = ["Fact", "Report", "Triager", "__version__", "triage", "triage_all"]
+__all__ = ["Fact", "ReadError", "Report", "Triager", "__version__", "triage", "triage_all"]
 
-_HOMES = {"Fact": "facts", "Report": "report", "Triager": "engine", "triage": "engine", "triage_all": "batch"}
+_HOMES = {
+    "Fact": "facts",
+    "ReadError": "reading",
+    "Report": "report",
+    "Triager": "engine",
+    "triage": "engine",
+    "triage_all": "batch",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -125,16 +125,21 @@ def triage_command(args: Sequence[str]) -> int:
     def shown(report: Report) -> Report:
         return report if options.no_redact else redacted(report)
 
+    unread: list[UsageError] = []
     if options.follow:
         reports = [_follow(options, triager, lambda report: write(shown(report), options.format, options))]
-    elif options.probe or options.facts:
-        from .examining import reports as settled
-
-        reports = settled(triager, _logs(options, triager.knowledge), options)
     else:
-        reports = [triager.triage(log) for log in _logs(options, triager.knowledge)]
-    reports = [shown(report) for report in reports]
-    show(reports, options)
+        logs = _logs(options, triager.knowledge, unread)
+        if options.probe or options.facts:
+            from .examining import reports as settled
+
+            reports = settled(triager, logs, options)
+        else:
+            reports = [triager.triage(log) for log in logs]
+        reports = [shown(report) for report in reports]
+        show(reports, options)
+    if unread:
+        raise unread[0] if len(unread) == 1 else UsageError("; ".join(map(str, unread)))
     if options.exit_code:
         verdicts = {report.verdict for report in reports}
         return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK
@@ -150,7 +155,8 @@ def show(reports: Sequence[Report], options: argparse.Namespace) -> None:
         _close_output()  # whoever reads has seen enough; the exit code is for whoever waits
 
 
-def _logs(options: argparse.Namespace, known: Knowledge) -> list[Log]:
+def _logs(options: argparse.Namespace, known: Knowledge, unread: list[UsageError]) -> list[Log]:
+    """The logs that are named. What cannot be read is put into ``unread`` where there are others; raises it where there are none."""
     from .progress import Progress
     from .reading import ReadError
     from .streams import read_file, read_stream
@@ -164,9 +170,11 @@ def _logs(options: argparse.Namespace, known: Knowledge) -> list[Log]:
             else:
                 logs += read_file(name, known, progress)
         except ReadError as error:
-            raise unreadable(error) from error
+            unread.append(unreadable(error))
         finally:
             progress.done()
+    if not logs and unread:
+        raise unread[0]
     return logs
 
 

@@ -122,6 +122,8 @@ def _lint(options: argparse.Namespace) -> int:
     for problem in problems:
         print(problem, file=out)
     print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}", file=out)
+    if not own:
+        complain("these were the rules that the tool runs with; name a folder to check others: rules lint DIR")
     return FAILED if problems else OK
 
 

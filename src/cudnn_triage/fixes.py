@@ -130,8 +130,12 @@ def _declared(name: str, knowledge: Knowledge) -> bool:
 
 
 def _title(name: str, knowledge: Knowledge) -> str:
-    fact = knowledge.facts.get(name) or knowledge.facts.get(name.rpartition(".")[0])
-    return fact["title"] if fact else name
+    fact = knowledge.facts.get(name)
+    if fact is not None:
+        return str(fact["title"])
+    stem, _, part = name.rpartition(".")
+    whole = knowledge.facts.get(stem)
+    return f"{part} part of {whole['title']}" if whole else name
 
 
 def _ask(name: str, knowledge: Knowledge) -> str:

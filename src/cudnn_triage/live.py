@@ -64,19 +64,24 @@ def outlive_interrupt() -> None:
 def follow(source: BinaryIO, name: str, triager: Triager, tell: Callable[[Report], None]) -> Report:
     """Read a growing log to its end; ``tell`` is given each diagnosis once it is settled, and again where it changes.
 
-    Settled means: the log pauses, or two looks at it in succession named the same cause. Returns the last report, told or not.
+    Settled means: the log pauses, or two looks at it in succession named the same cause. The report on the whole log is told at
+    its end, unless it was told already. Returns the last report.
     """
     pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_pump, args=(source, pieces), daemon=True).start()
     selector = Selector(triager.knowledge, name)
     told = before = ""
+    last: Report | None = None
     news, due = False, 0.0
     while True:
         quiet = False
         try:
             piece = pieces.get(timeout=_QUIET if news else None)
             if not piece:
-                return triager.triage(selector.finish())
+                whole = triager.triage(selector.finish())
+                if whole != last:
+                    tell(whole)
+                return whole
             selector.feed(piece)
             news = True
             if time.monotonic() < due:
@@ -89,7 +94,7 @@ def follow(source: BinaryIO, name: str, triager: Triager, tell: Callable[[Report
         now = report.diagnoses[0].cause if report.diagnoses else ""
         if now and now != told and (quiet or now == before):
             tell(report)
-            told = now
+            told, last = now, report
         before = now
         due = time.monotonic() + max(_BUSY, _SHARE * (time.monotonic() - begin))
 

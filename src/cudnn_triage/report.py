@@ -45,7 +45,7 @@ class FixItem:
 
     def has_hole(self, need: str) -> bool:
         """Whether a command has a place for this missing fact; else it would only decide which command is best."""
-        return any(f"{{{need.partition(': ')[0]}}}" in command for command in self.commands)
+        return any(f"{need.partition(': ')[0]}}}" in command for command in self.commands)
 
 
 @record(frozen=True, slots=True)

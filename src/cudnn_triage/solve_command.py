@@ -28,13 +28,10 @@ def run(args: Sequence[str]) -> int:
     known = knowledge(options.rules)
     framework = _framework(options.framework, known)
     keep = dict(_requirement(text, "--keep") for text in options.keep)
+    for text in options.gpu:
+        _check_gpu(text, known)
     told = Facts(_told(options, keep))
     derive(told, known)
-    if options.gpu and not told.values("gpu.cc"):
-        raise UsageError(
-            f"--gpu {options.gpu[0]}: no GPU of that name in the tables; give its compute capability, such as --gpu 8.6 "
-            "(nvidia-smi --query-gpu=compute_cap --format=csv,noheader)"
-        )
     if options.log:
         told = Facts([*told, *_of_log(options.log, known, told)])
     situation = _installed(from_facts(told, framework, known), options)
@@ -92,11 +89,28 @@ def _framework(asked: str, known: Knowledge) -> str:
     raise UsageError(f"--framework {asked}: not known; known: {', '.join(sorted(known.recipes))}")
 
 
+def _check_gpu(text: str, known: Knowledge) -> None:
+    """Raise UsageError for what is no GPU that the tables know."""
+    if "," in text:
+        raise UsageError(f"--gpu {text}: one GPU at a time; repeat --gpu for several")
+    asked = Facts(_gpu(text))
+    derive(asked, known)
+    if not asked.values("gpu.cc"):
+        raise UsageError(
+            f"--gpu {text}: no GPU of that name in the tables; give its compute capability, such as --gpu 8.6 "
+            "(nvidia-smi --query-gpu=compute_cap --format=csv,noheader)"
+        )
+
+
+def _gpu(text: str) -> Iterator[Fact]:
+    read = capability(text) if text.replace("sm_", "").replace(".", "").isdigit() else None
+    yield Fact("gpu.cc", read) if read else Fact("gpu.name", text)
+
+
 def _told(options: argparse.Namespace, keep: dict[str, str]) -> Iterator[Fact]:
     """The facts on the command line. A Python or driver to keep is a fact like any other."""
     for text in options.gpu:
-        read = capability(text) if text.replace("sm_", "").replace(".", "").isdigit() else None
-        yield Fact("gpu.cc", read) if read else Fact("gpu.name", text)
+        yield from _gpu(text)
     for name, fact in (("driver", "driver.version"), ("python", "python.version"), ("glibc", "glibc.version")):
         text = getattr(options, name, None) or keep.pop(name, "").lstrip("=")
         if text:
