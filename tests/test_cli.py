@@ -67,6 +67,15 @@ def test_a_log_on_standard_input_and_in_files(folder: str, tmp_path: Path) -> No
     assert [r["input"]["name"] for r in reports] == [str(packed), str(plain), "<stdin>"]
 
 
+def test_one_file_that_cannot_be_read_leaves_the_answers_on_the_others(folder: str, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.log"
+    plain.write_text(LOG, encoding="utf-8")
+    result = run("--rules", folder, "--format", "json", str(tmp_path / "no.log"), str(plain))
+    assert result.returncode == 2
+    assert "no.log" in result.stderr.decode()
+    assert json.loads(result.stdout)["diagnoses"][0]["cause"] == "out-of-cheese"
+
+
 def test_json_follows_the_published_schema(folder: str) -> None:
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8"))
     for data in (LOG, "", "hello", "CUDA error: something failed oddly", LOG * 50):

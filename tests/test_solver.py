@@ -541,6 +541,8 @@ def test_facts_come_from_a_log_unless_the_command_line_tells_them(
     [
         (["--framework", "mxnet"], "known: ctranslate2"),
         (["--framework", "torch", "--gpu", "Voodoo 2"], "give its compute capability"),
+        (["--framework", "torch", "--gpu", "RTX 5090", "--gpu", "banana"], "--gpu banana"),
+        (["--framework", "torch", "--gpu", "RTX 5090, GTX 1080"], "repeat --gpu"),
         (["--framework", "torch", "--keep", "torch"], "--keep torch==VERSION"),
         (["--framework", "torch", "--keep", "torch==new"], "expected a version"),
         (["--framework", "torch", "--installed", "torch"], "expected PACKAGE==VERSION"),
