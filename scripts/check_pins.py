@@ -34,6 +34,7 @@ from cudnn_triage.values import capability, version
 
 CAUSES = Path(__file__).resolve().parent.parent / "rules" / "causes"
 INSTALL = re.compile(r"pip install (.*?)(?:$|&&|;|\|)", re.MULTILINE)
+SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")  # $(python -c ...), with brackets in it
 OPTION_WITH_VALUE = ("-i", "-f", "--index-url", "--extra-index-url", "--torch-backend", "-r", "-c", "-t", "--target")
 ELSEWHERE = frozenset({"nvidia-tensorflow"})  # on an index of their own, which the fix adds
 GRID = {
@@ -61,7 +62,8 @@ class Pin:
 
 def requirements(command: str) -> Iterator[Requirement]:
     """What a pip command asks for; words in capitals and {holes} stand for something a person fills in."""
-    for found in INSTALL.finditer(re.sub(r"(^|\s)(#|& rem ).*", "", command)):
+    plain = re.sub(r"(^|\s)(#|& rem ).*", "", SUBSTITUTION.sub("VERSION", command))
+    for found in INSTALL.finditer(plain):
         words = iter(re.findall(r'"[^"]*"|\S+', found[1]))
         for word in words:
             text = word.strip("\"'")
