@@ -10,14 +10,14 @@ from .knowledge.base import Knowledge
 from .knowledge.trees import fact_names
 from .light import pattern, record
 from .lines import Line
-from .matching import Occurrence
+from .matching import Occurrence, speaks
 from .structure import Failure, Role, Structure
 from .values import read, squeeze
 from .whereabouts import Machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
 _SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
@@ -313,14 +313,9 @@ def find_echoes(
     return echoes
 
 
-def _speaks(rule: dict[str, Any]) -> bool:
-    """Whether a rule says what a message means, and does not only read a version or a path off the line."""
-    return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
-
-
 def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[int]:
     """The lines on which a rule says what a message means."""
-    speaking = (o for o in occurrences if _speaks(knowledge.by_id[o.rule]))
+    speaking = (o for o in occurrences if speaks(knowledge.by_id[o.rule]))
     return {i for o in speaking for i in range(o.first, o.last + 1)}
 
 

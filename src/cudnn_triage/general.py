@@ -11,8 +11,9 @@ from functools import cached_property
 
 from .evidence import WEIGHTY, Case, serious_failures, spoken_of, unexplained_lines
 from .knowledge.base import Knowledge
+from .light import linear_pattern
 from .lines import Line
-from .matching import Capture, Occurrence, compiled
+from .matching import Capture, Occurrence
 from .values import read
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ class GeneralReader:
     @cached_property
     def _patterns(self) -> list[tuple[dict[str, Any], dict[str, Any], Any]]:
         return [
-            (rule, template, compiled(template["re"]))
+            (rule, template, linear_pattern(template["re"]))
             for rule in self.knowledge.general
             for template in rule["templates"]
         ]
@@ -42,11 +43,12 @@ class GeneralReader:
         knowledge = self.knowledge
         if any(e.supports and e.strength in WEIGHTY and e.cause in knowledge.in_field for e in case.evidence):
             return []
-        left = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
         failures = serious_failures(case.structure)
         if failures:
             failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
             left = sorted(failing - spoken_of(case.occurrences, knowledge))
+        else:
+            left = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
         return [occurrence for i in left[:_MOST] for occurrence in self.line(i, case.lines)]
 
     def line(self, index: int, lines: Sequence[Line]) -> list[Occurrence]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
-from .light import field, pattern, record
+from .light import field, linear_pattern, pattern, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
@@ -179,7 +179,7 @@ class Matcher:
     def _pattern(self, number: int) -> Any:
         pattern = self._patterns.get(number)
         if pattern is None:
-            pattern = self._patterns[number] = compiled(self.knowledge.rules.template(number)[1]["re"])
+            pattern = self._patterns[number] = linear_pattern(self.knowledge.rules.template(number)[1]["re"])
         return pattern
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
@@ -278,7 +278,7 @@ class Matcher:
             if hole:
                 captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
         short = len(window) <= _REPEATED and len(stream.vain) < _MOST
-        if short and stream.in_order and not _speaks(rule) and not pattern.search(window, past):
+        if short and stream.in_order and not speaks(rule) and not pattern.search(window, past):
             stream.vain.add((number, window))  # the same line again would only yield the same facts again
         return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
 
@@ -293,10 +293,10 @@ class Matcher:
 
 def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
     """Whether a match only sets constant facts, so that a second one adds nothing."""
-    return not _speaks(rule) and not any(name for name, _, _ in template["holes"])
+    return not speaks(rule) and not any(name for name, _, _ in template["holes"])
 
 
-def _speaks(rule: dict[str, Any]) -> bool:
+def speaks(rule: dict[str, Any]) -> bool:
     """Whether a match says something of a cause; else it only yields facts."""
     return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
 
@@ -305,15 +305,6 @@ def _visible_before(text: str, offset: int) -> int:
     """How many visible characters stand between the beginning of the line, quote signs aside, and ``offset``."""
     line = text.rfind("\n", max(offset - _LONGEST_LINE, 0), offset) + 1 or max(offset - _LONGEST_LINE, 0)
     return len("".join(text[line:offset].lstrip(" \t>|").split()))
-
-
-def compiled(text: str) -> Any:
-    """An RE2 pattern that says nothing on standard error where it cannot be compiled."""
-    import re2
-
-    quiet = re2.Options()
-    quiet.log_errors = False
-    return re2.compile(text, quiet)
 
 
 def _plausible(message: str, values: list[str], template: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
 from .condition_language import ConditionError, names, parse
@@ -145,9 +146,7 @@ def _regex(
     import re2
 
     try:
-        quiet = re2.Options()
-        quiet.log_errors = False  # the problem says it; RE2 would also write to standard error
-        compiled = re2.compile(f"(?im){pattern}", quiet)
+        compiled = linear_pattern(f"(?im){pattern}")
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
