@@ -62,6 +62,16 @@ def test_a_label_that_holds_its_log(tmp_path: Path) -> None:
     assert (one.id, one.gold, one.acceptable) == ("x-001", ("a",), ())
 
 
+def test_the_year_is_the_label_s_else_that_of_the_time_stamps(tmp_path: Path) -> None:
+    log = "log: '2019-04-11 14:19:56.948126: E failed'\nsource: https://a.example/1\n"
+    (tmp_path / "a.yaml").write_text(f"gold: [a]\n{log}", encoding="utf-8")
+    (tmp_path / "b.yaml").write_text(f"gold: [a]\nyear: 2018\n{log}", encoding="utf-8")
+    assert [item.year for item in read_folder(tmp_path)] == [2019, 2018]
+    (tmp_path / "b.yaml").write_text(f"gold: [a]\nyear: last\n{log}", encoding="utf-8")
+    with pytest.raises(Problem, match="such as 2021"):
+        read_folder(tmp_path)
+
+
 def test_the_first_blind_answer_is_kept_where_it_was_recorded(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("gold: [a]\nlog: x\nblind: {said: b, date: 2026-11-20}\n", encoding="utf-8")
     (tmp_path / "b.yaml").write_text("gold: [a]\nlog: x\n", encoding="utf-8")

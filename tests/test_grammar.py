@@ -820,10 +820,12 @@ def test_quoted_source_outside_tracebacks() -> None:
               bar();
               ^
         >>> import torch
+        >>>import torch
+        >>>RuntimeError: CUDA error: out of memory
         +-------------------+
         [+] Running 9/10
     """)
-    assert roles(structure) == "SSTSSTSSSTT"
+    assert roles(structure) == "SSTSSTSSSSTTT"
 
 
 def test_folded_script_of_ci() -> None:

@@ -600,3 +600,14 @@ def test_a_fix_names_the_missing_fact_where_they_do_not() -> None:
     assert title == "Install a PyTorch with CUDA 12.8 or newer"
     assert "==" not in commands[-1]
     assert missing == ("Python version: python --version",)
+
+
+@pytest.mark.parametrize("facts", [(), (Fact("torch.version", v("2.6.0+cu124")),)], ids=["as written", "worked out"])
+def test_where_the_environment_is_made_with_uv_no_fix_calls_pip(facts: tuple[Fact, ...]) -> None:
+    """Environments that uv makes have no pip, so 'python -m pip' would fail in them."""
+    plain = "\n".join(command for _, commands, _ in fixes(*facts) for command in commands)
+    found = triage(f"$ uv run train.py\n{LOG}", facts=facts).diagnoses[0].fixes
+    with_uv = "\n".join(command for fix in found for command in (*fix.commands, *fix.verify))
+    assert "python -m pip install" in plain
+    assert "uv pip install" in with_uv
+    assert "python -m pip" not in with_uv

@@ -67,7 +67,9 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[Fi
     kept = tuple((name, f"=={facts.one(fact)}") for name, fact in fix["keep"].items() if facts.one(fact) is not None)
     if len(kept) < len(fix["keep"]):
         return _fix(fix, facts, knowledge), False  # what is to stay is not known
-    answer = solve(fix["solve"], situation, Wishes(kept), knowledge, thorough=False)
+    manager = _manager(facts, knowledge)
+    wishes = Wishes(kept, manager["key"]) if manager else Wishes(kept)
+    answer = solve(fix["solve"], situation, wishes, knowledge, thorough=False)
     if answer.choice is None or (fix["another"] and _installed(answer, situation)):
         item = _fix(fix, facts, knowledge)
         asked = tuple(f"{question.fact}: {question.ask}" for question in answer.questions)
@@ -91,7 +93,24 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
             missing[_ask(name, knowledge)] = None
     commands = tuple(complete(command, facts, knowledge, missing) for command in fix["commands"])
     verify = tuple(complete(command, facts, knowledge, {}) for command in fix["verify"])
+    manager = _manager(facts, knowledge)
+    if manager:
+        commands = tuple(_called(command, manager, knowledge) for command in commands)
+        verify = tuple(_called(command, manager, knowledge) for command in verify)
     return FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing))
+
+
+def _manager(facts: Facts, knowledge: Knowledge) -> dict[str, str] | None:
+    """The package manager that the facts name, if it answers to pip's subcommands by another name."""
+    name = str(facts.one("platform.packages") or "")
+    rows = knowledge.table["managers"]["rows"] if name else ()
+    return next((row for row in rows if row["key"] == name and "verbs" in row), None)
+
+
+def _called(command: str, manager: dict[str, str], knowledge: Knowledge) -> str:
+    """A command written for pip, as this manager is called."""
+    pip = next(row["pip"] for row in knowledge.table["managers"]["rows"] if row["key"] == "pip")
+    return re.sub(rf"\b{re.escape(pip)} (?=(?:{'|'.join(manager['verbs'].split())})\b)", f"{manager['pip']} ", command)
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:

@@ -26,12 +26,13 @@ class Labelled:
     blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
     blind_confidence: float = 0.0
     source: str = ""  # where the log comes from: an address, or how it was made
+    dated: int | None = None  # the year that the label gives
 
     @property
     def year(self) -> int | None:
-        """The year that most time stamps of a log from a public thread show; None where there are none."""
-        if not self.source.startswith("https://"):
-            return None
+        """The label's year, else the one that most time stamps of a log from a public thread show; None without either."""
+        if self.dated or not self.source.startswith("https://"):
+            return self.dated
         years = Counter(int(a or b) for a, b in _YEAR.findall(self.log.decode("utf-8", "replace")))
         return max(years, key=lambda year: (years[year], year)) if years else None
 
@@ -75,6 +76,9 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
     acceptable = data.get("acceptable") or []
     blind = data.get("blind")
     said, confidence = _blind(blind, document) if blind else ("", 0.0)
+    year = data.get("year")
+    if year is not None and not str(year).isdecimal():
+        raise document.problem("$.year", f"expected the year of the log, such as 2021; got {year!r}")
     return Labelled(
         name,
         log,
@@ -84,6 +88,7 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
         said,
         confidence,
         str(data.get("source", "")),
+        int(year) if year is not None else None,
     )
 
 

@@ -6,7 +6,7 @@ from ..light import pattern
 from ..structure import Role
 from .page import Stream, indent
 from .records import python_warning, record
-from .shapes import arrow, numbered
+from .shapes import arrow, exception, numbered, strong
 
 _TRACE = pattern(r"\++ (?=[\w./'\"$\[({:~-])")
 _BARRED = pattern(r"(?:\d+ *\|(?: |$|>>>)|\|(?: *[\^~|]|$)|\+\+\+ \|)")
@@ -27,6 +27,9 @@ def shell_trace(stream: Stream, pos: int, bare: str) -> int:
 def typed(stream: Stream, pos: int, bare: str) -> int:
     """Mark what was typed at a prompt of Python or IPython."""
     if not (bare.startswith(">>>") or _IPYTHON.match(bare)):
+        return pos
+    raised = exception(bare[3:])  # a prompt has a blank behind it; without one, somebody has pointed at a line
+    if raised and raised[1] and strong(raised[0]):
         return pos
     stream.mark(pos, Role.SOURCE)
     return pos + 1
