@@ -64,7 +64,8 @@ def test_a_lesser_cause_that_a_message_speaks_for_stays_in_view(base: Rules) -> 
     base.file("weights.yaml", "temperature: 0.2\n")
     found = report(base, "E dnn.cc:1] GPU handle lost").diagnoses
     assert [d.cause for d in found] == ["memory-held", "not-found"]
-    assert 0.9 < found[0].confidence and 0 < found[1].confidence < 0.05
+    assert found[0].confidence > 0.9
+    assert 0 < found[1].confidence < 0.05
 
 
 def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) -> None:
