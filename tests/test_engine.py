@@ -54,6 +54,20 @@ def test_the_first_line_of_the_answer(base: Rules) -> None:
     assert evidence.text[evidence.offset : evidence.offset + evidence.length] == "Could not create cudnn handle"
 
 
+def test_a_lesser_cause_that_a_message_speaks_for_stays_in_view(base: Rules) -> None:
+    """However sharp the fitted temperature is: in some logs the lesser one is the true cause."""
+    base.signature(
+        "lost",
+        "GPU handle lost",
+        more="points_to: [{cause: memory-held, strength: strong}, {cause: not-found, strength: possible}]",
+    )
+    base.file("weights.yaml", "temperature: 0.2\n")
+    found = report(base, "E dnn.cc:1] GPU handle lost").diagnoses
+    assert [d.cause for d in found] == ["memory-held", "not-found"]
+    assert found[0].confidence > 0.9
+    assert 0 < found[1].confidence < 0.05
+
+
 def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) -> None:
     found = report(base, "Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle")
     assert found.diagnoses[0].cause == "version-mismatch"

@@ -27,8 +27,10 @@ DEFAULTS: dict[str, float] = {
     "confirmed": 0.97,  # least probability that the confirmed causes share; set, not fitted: the lab judges it
     "refuted": 0.03,  # what is left of the odds of a refuted cause; set, not fitted
     "temperature": 1.0,  # divides log-odds before they become probabilities; fitted for calibration
+    "doubt": 0.02,  # how much of the probability goes by the log-odds as they are; set, not fitted: keeps lesser causes in view
 }
 """Used where rules/weights.yaml gives no number. What each number means stands beside it."""
+_NONE = ""  # stands among causes for: none of them
 WORTH_ASKING = 0.0001  # hypotheses less probable than this are neither shown nor looked into
 
 
@@ -65,17 +67,25 @@ def rank(
         by_cause.setdefault(item.cause, []).append(item)
     scored = {cause: score(items, numbers) for cause, items in by_cause.items()}
     scored = {cause: value for cause, value in scored.items() if value > 0}
-    rivals = {cause: value / numbers["temperature"] for cause, value in scored.items() if cause in set(competing)}
-    none = numbers["none"] / numbers["temperature"]
-    top = max([none, *rivals.values()])
-    total = math.exp(none - top) + sum(math.exp(value - top) for value in rivals.values())
-    chances = {cause: math.exp(rivals[cause] - top) / total if cause in rivals else 1.0 for cause in scored}
+    rivals = {_NONE: numbers["none"]}
+    rivals.update((cause, value) for cause, value in scored.items() if cause in set(competing))
+    sharp, plain, doubt = _shares(rivals, numbers["temperature"]), _shares(rivals, 1.0), numbers["doubt"]
+    chances = {cause: (1 - doubt) * sharp[cause] + doubt * plain[cause] for cause in rivals}
+    none = chances.pop(_NONE)
     hypotheses = [
-        Hypothesis(cause, value, chances[cause], tuple(by_cause[cause]), chances[cause])
+        Hypothesis(cause, value, chances.get(cause, 1.0), tuple(by_cause[cause]), chances.get(cause, 1.0))
         for cause, value in scored.items()
     ]
     hypotheses.sort(key=lambda h: (-h.score, h.cause))
-    return hypotheses, math.exp(none - top) / total
+    return hypotheses, none
+
+
+def _shares(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
+    """The probabilities that log-odds divided by ``temperature`` stand for."""
+    top = max(scores.values())
+    shares = {cause: math.exp((value - top) / temperature) for cause, value in scores.items()}
+    total = sum(shares.values())
+    return {cause: share / total for cause, share in shares.items()}
 
 
 def score(items: list[Evidence], numbers: Mapping[str, float]) -> float:
