@@ -28,6 +28,7 @@ from .cli import (
 from .engine import Triager
 from .facts import Fact, covers
 from .knowledge.base import Knowledge
+from .near import nearest
 from .options import Parser, display_options, examine_options
 from .probing import readings
 from .probing.bundle import script
@@ -195,7 +196,7 @@ def _probe(args: Sequence[str]) -> int:
     known = knowledge(options.rules)
     for name in options.ids:
         if name not in known.probes:
-            raise UsageError(f"no probe {name!r}; known: {', '.join(known.probes)}")
+            raise UsageError(f"no probe {name!r}{nearest(name, known.probes)}; known: {', '.join(known.probes)}")
     if options.list:
         _list(known)
         return OK
@@ -244,10 +245,7 @@ def _verify(args: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(args)
     known = knowledge(options.rules)
     if options.cause not in known.causes:
-        from difflib import get_close_matches
-
-        close = get_close_matches(options.cause, known.causes, 3, 0.5)
-        raise UsageError(f"no cause {options.cause!r}" + (f"; nearest: {', '.join(close)}" if close else ""))
+        raise UsageError(f"no cause {options.cause!r}{nearest(options.cause, known.causes)}")
     triager = Triager(known)
     case = triager.examine(clean(_one_log(options.log))) if options.log else None
     machine = Subject(triager, options)
