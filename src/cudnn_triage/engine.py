@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge, load
 from .lines import Line
 from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
-from .reading import Log, read, read_text
+from .reading import Log, noted, read, read_text
 from .redact import redacted
 from .report import Look, Report
 from .reporting import Writer
@@ -146,4 +146,4 @@ def joined(logs: Sequence[Log], name: str) -> Log:
     if len(logs) == 1:
         return logs[0]
     text = "\n".join(log.text for log in logs)
-    return read_text(text, name)
+    return noted(read_text(text, name), [*dict.fromkeys(log.note for log in logs if log.note)])

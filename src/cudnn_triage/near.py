@@ -9,15 +9,18 @@ _ALIKE = 70  # of 100; below it a suggestion is a guess
 
 def near(asked: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most like ``asked``, best first; case and words before the name do not matter ('NVIDIA GeForce RTX 5909')."""
-    from rapidfuzz import fuzz, process
+    from rapidfuzz import fuzz
 
-    def alike(one: str, other: str, *, score_cutoff: float = 0) -> float:
-        end = " ".join(one.split()[-len(other.split()) :])
-        return max(fuzz.ratio(one, other), 0.95 * fuzz.ratio(end, other))
+    wanted = asked.strip().casefold()
+    words = wanted.split()
 
-    folded = {name.casefold(): name for name in names}
-    found = process.extract(asked.strip().casefold(), folded.keys(), scorer=alike, limit=most, score_cutoff=_ALIKE)
-    return [folded[name] for name, _, _ in found]
+    def likeness(name: str) -> float:
+        folded = name.casefold()
+        end = " ".join(words[-len(folded.split()) :])
+        return max(fuzz.ratio(wanted, folded), 0.95 * fuzz.ratio(end, folded))
+
+    found = [(-likeness(name), place, name) for place, name in enumerate(dict.fromkeys(names))]
+    return [name for likeness, _, name in sorted(found)[:most] if -likeness >= _ALIKE]
 
 
 def nearest(asked: str, names: Iterable[str], most: int = 3) -> str:
