@@ -84,6 +84,9 @@ def _rules(args: Sequence[str]) -> int:
     new = actions.add_parser("new", help="make a signature file from a message on standard input")
     new.add_argument("id", help="id of the new signature, lower-case words with hyphens")
     new.add_argument("--cause", default="", help="the cause that the message points to")
+    new.add_argument(
+        "--rules", action="append", default=[], metavar="DIR", help="your own rules, where the cause is there"
+    )
     options = parser.parse_args(args)
     if options.action == "list":
         return _list(options.rules)
@@ -93,9 +96,20 @@ def _rules(args: Sequence[str]) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
+    import re
+
     from .knowledge.scaffold import signature_file
+    from .knowledge.schema import ID_PATTERN, ID_WORDS
+    from .near import nearest
     from .reading import ReadError
 
+    known = knowledge(options.rules)
+    if not re.fullmatch(ID_PATTERN, options.id):
+        raise UsageError(f"rules new {options.id}: {ID_WORDS}")
+    if options.id in known.by_id or options.id in known.causes:
+        raise UsageError(f"rules new {options.id}: there is a rule of that id; cudnn-triage explain {options.id}")
+    if options.cause and options.cause not in known.causes:
+        raise UsageError(f"--cause {options.cause}: no such cause{nearest(options.cause, known.causes)}")
     try:
         message = "\n".join(log.text for log in standard_input())
     except ReadError as error:
