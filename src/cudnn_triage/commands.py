@@ -46,9 +46,13 @@ def _parser(command: str, description: str) -> argparse.ArgumentParser:
 
 
 def _explain(args: Sequence[str]) -> int:
-    parser = _parser("explain", "Say what a cause, a signature, a status or a number means.")
+    parser = _parser(
+        "explain", "Say what a cause, a message, a status, a number, a library or a GPU architecture means."
+    )
     parser.add_argument(
-        "name", nargs="+", help="for example cudnn-not-found, CUDNN_STATUS_NOT_INITIALIZED, 700, Xid 79"
+        "name",
+        nargs="+",
+        help="for example cudnn-not-found, CUDNN_STATUS_NOT_INITIALIZED, 700, 'Xid 79', libcudnn.so.8, sm_120, nccl",
     )
     parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
     options = parser.parse_args(args)

@@ -322,7 +322,9 @@ def _problem(document: Document, shape: Any, path: str, message: str) -> Problem
         return document.problem(f"{where}.{unknown[1]}", told)
     if (wrong := _ENUM.fullmatch(message)) and isinstance(kind, inspect.LiteralType):
         allowed = [str(one) for one in kind.values]
-        return document.problem(where, f"{wrong[1]!r}: expected one of {', '.join(allowed)}{nearest(wrong[1], allowed)}")
+        return document.problem(
+            where, f"{wrong[1]!r}: expected one of {', '.join(allowed)}{nearest(wrong[1], allowed)}"
+        )
     got = f", got {value!r}" if message in _WORDS and value else ""
     message = re.sub(
         r"`(array|object|str|null)( \| null)?`", lambda found: _KINDS[found[1]], _WORDS.get(message, message)
