@@ -292,7 +292,12 @@ def test_verify_says_gone_still_there_or_cannot_tell(
     )
     say(monkeypatch, card="fact('card.present', 'yes')\nsay(end='ok')")
     assert call(base, tmp_path, "verify", "no-card", log=None) == 0
-    assert capsys.readouterr().out.startswith("Gone: no-card")
+    out = capsys.readouterr().out
+    assert out.startswith("Gone: no-card")
+    assert "What was read:\n  whether there is a card (card.present) = yes\n" in out
+    say(monkeypatch, card="raise ValueError('odd')")
+    assert call(base, tmp_path, "verify", "no-card", log=None) == 11
+    assert "The probe card failed: " in capsys.readouterr().out
     say(monkeypatch, card="say(end='ok')")
     assert call(base, tmp_path, "verify", "no-card", log=None) == 11
     out = capsys.readouterr().out
@@ -311,7 +316,9 @@ def test_verify_compares_with_the_log_where_the_cause_is_told_so(
     capsys.readouterr()
     say(monkeypatch, card="fact('card.size', 300)\nsay(end='ok')")
     assert call(base, tmp_path, "verify", "too-big", "--format", "json", log=log) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"] == "gone"
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "gone"
+    assert told["readings"]["card.size"] == ["300"]
 
 
 def test_verify_of_what_no_machine_can_tell_says_so(

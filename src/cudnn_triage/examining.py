@@ -187,7 +187,8 @@ def _probe(args: Sequence[str]) -> int:
     parser.add_argument(
         "--script",
         action="store_true",
-        help="print one Python file that runs all probes where nothing can be installed",
+        help="print one Python file (3.8 or newer) that runs all probes where nothing can be installed, and prints "
+        "what --facts reads",
     )
     parser.add_argument("--exit-code", action="store_true", help="exit 10 when a fault was found")
     examine_options(parser)
@@ -253,7 +254,11 @@ def _verify(args: Sequence[str]) -> int:
     if options.save_facts:
         machine.save(options.save_facts)
     as_json = options.format == "json"
-    text = json.dumps(check.to_dict(machine.look), ensure_ascii=False) if as_json else check.text(known, machine.name)
+    text = (
+        json.dumps(check.to_dict(machine.look), ensure_ascii=False)
+        if as_json
+        else check.text(known, machine.name, machine.look)
+    )
     emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
