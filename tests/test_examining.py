@@ -376,3 +376,14 @@ def _alive(mark: str) -> bool:
         if mark.encode() in parts:
             return True
     return False
+
+
+@pytest.mark.parametrize("words", [["--probe"], ["probe"], ["verify", "no-card"]])
+def test_a_bad_place_for_readings_costs_no_answer(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    log = "RuntimeError: the program wants 200 bytes of the card" if words == ["--probe"] else None
+    assert call(base, tmp_path, *words, "--save-facts", str(tmp_path / "no" / "x.json"), log=log) == 2
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) > 1
+    assert "x.json: No such file or directory" in told.err

@@ -133,13 +133,23 @@ class Subject:
             raise UsageError(f"--save-facts {path}: {error.strerror}") from error
 
 
-def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace) -> list[Report]:
-    """The reports on logs, with this machine (or the saved readings of one) looked at to settle them."""
+def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace, late: list[UsageError]) -> list[Report]:
+    """The reports on logs, with this machine (or the saved readings of one) looked at to settle them.
+
+    What is wrong with the place where readings are to be saved is put into ``late``: the reports come first.
+    """
     machine = Subject(triager, options)
     out = [_settled(triager, log, machine, options.assume_local) for log in logs]
-    if options.save_facts:
-        machine.save(options.save_facts)
+    _save(machine, options, late)
     return out
+
+
+def _save(machine: Subject, options: argparse.Namespace, late: list[UsageError]) -> None:
+    if options.save_facts:
+        try:
+            machine.save(options.save_facts)
+        except UsageError as error:
+            late.append(error)
 
 
 def _settled(triager: Triager, log: Log, machine: Subject, assume_local: bool) -> Report:
@@ -207,10 +217,10 @@ def _probe(args: Sequence[str]) -> int:
     triager = Triager(known)
     machine = Subject(triager, options)
     machine.run(dict.fromkeys(options.ids or known.probes, ""))
-    if options.save_facts:
-        machine.save(options.save_facts)
-        if options.save_facts == "-":
-            return OK
+    late: list[UsageError] = []
+    _save(machine, options, late)
+    if options.save_facts == "-":
+        return OK
     report = triager.check_up(machine.facts(), machine.look)
     show([report if options.no_redact else redacted(report)], options)
     if options.format == "text":
@@ -220,6 +230,8 @@ def _probe(args: Sequence[str]) -> int:
     if options.verbose:
         for why in readings.unusable(machine.outcomes, known):
             complain(why)
+    for error in late:
+        raise error
     return DIAGNOSED if options.exit_code and report.diagnoses else OK
 
 
@@ -251,8 +263,8 @@ def _verify(args: Sequence[str]) -> int:
     case = triager.examine(clean(_one_log(options.log))) if options.log else None
     machine = Subject(triager, options)
     check = verify(options.cause, machine, case, known)
-    if options.save_facts:
-        machine.save(options.save_facts)
+    late: list[UsageError] = []
+    _save(machine, options, late)
     as_json = options.format == "json"
     text = (
         json.dumps(check.to_dict(machine.look), ensure_ascii=False)
@@ -260,6 +272,8 @@ def _verify(args: Sequence[str]) -> int:
         else check.text(known, machine.name, machine.look)
     )
     emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
+    for error in late:
+        raise error
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
 
