@@ -12,6 +12,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cudnn_triage.catalogue import (
+    architecture_name,
+    architecture_page,
+    architectures,
+    library_names,
+    library_page,
+    product_names,
+    product_page,
+)
 from cudnn_triage.knowledge import rulebook
 from cudnn_triage.knowledge.base import Knowledge, load
 from cudnn_triage.knowledge.rulebook import Rulebook
@@ -71,6 +80,10 @@ def site(knowledge: Knowledge, book: Rulebook) -> Iterator[tuple[str, str]]:
             places[rule["id"]] = f"codes/{rule['library']}/{slug(rule['id'])}.md"
         else:
             places[rule["id"]] = f"messages/{area(rule['id'], book)}/{rule['id']}.md"
+    others = list(_catalogue(knowledge))
+    places |= {page.id: place for place, page in others}
+    for place, page in others:
+        yield place, markdown(page, page.id, places, knowledge)
     for name, cause in knowledge.causes.items():
         yield places[name], markdown(cause_page(name, knowledge), cause["title"], places, knowledge)
     for rule in filter(has_page, knowledge.rules):
@@ -79,6 +92,18 @@ def site(knowledge: Knowledge, book: Rulebook) -> Iterator[tuple[str, str]]:
         yield places[rule["id"]], text + "".join(_origin(rule, book))
     yield from _lists(knowledge, book, places)
     yield "paste-index.json", paste_index(knowledge, places)
+
+
+def _catalogue(knowledge: Knowledge) -> Iterator[tuple[str, Page]]:
+    """The pages on libraries, products and architectures, with their places."""
+    for folder, names, page in (
+        ("products", product_names(knowledge), product_page),
+        ("libraries", library_names(knowledge), library_page),
+        ("architectures", [architecture_name(cc) for cc in architectures(knowledge)], architecture_page),
+    ):
+        for name in names:
+            if (found := page(name, knowledge)) is not None:
+                yield f"{folder}/{slug(name)}.md", found
 
 
 def slug(name: str) -> str:
@@ -210,6 +235,19 @@ def _lists(knowledge: Knowledge, book: Rulebook, places: dict[str, str]) -> Iter
         rows = [f"- {_link(n, 'causes/index.md', places)}: {escaped(knowledge.causes[n]['title'])}" for n in names]
         lines += [f"## {family}", "\n".join(rows)]
     yield "causes/index.md", "\n\n".join(lines) + "\n"
+
+    for folder, title, said in (
+        ("products", "Products", "What libraries and codes belong to."),
+        (
+            "libraries",
+            "Libraries",
+            "Shared libraries by file name: which release they are of, and which wheel holds them.",
+        ),
+        ("architectures", "GPU architectures", "Which toolkits and drivers serve them."),
+    ):
+        here = f"{folder}/index.md"
+        rows = [f"- {_link(name, here, places)}" for name, place in places.items() if place.startswith(f"{folder}/")]
+        yield here, f"# {title}\n\n{said}\n\n" + "\n".join(rows) + "\n"
 
     areas: dict[str, list[dict[str, Any]]] = {}
     libraries: dict[str, list[dict[str, Any]]] = {}

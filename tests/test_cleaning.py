@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from cudnn_triage.cleaning import clean
 from cudnn_triage.lines import Line
-from cudnn_triage.reading import Log, read
+from cudnn_triage.reading import Log, cut_log
 
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 TRACEBACK = f"""\
@@ -27,8 +29,7 @@ ABSL = (
 
 
 def log_of(text: str | bytes) -> Log:
-    (log,) = read(text.encode() if isinstance(text, str) else text)
-    return log
+    return cut_log("<stdin>", text.encode() if isinstance(text, str) else text)
 
 
 def lines_of(text: str | bytes) -> list[Line]:
@@ -494,14 +495,14 @@ def test_every_character_knows_its_place_in_other_encodings(text: str, encoding:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(st.binary(max_size=12), PIECES.map(str.encode)), max_size=30).map(b"".join))
 def test_any_bytes_give_lines_that_point_into_them(data: bytes) -> None:
-    for log in read(b"." + data):  # no file of another kind
-        for line in clean(log):
-            line.text.encode()
-            assert "\n" not in line.text
-            assert 0 <= line.start <= line.end <= len(log.raw)
-            for index in range(len(line.text)):
-                assert line.start <= line.byte(index) <= line.end
-                assert min(line.place(index)) >= 1
+    log = log_of(data)
+    for line in clean(log):
+        line.text.encode()
+        assert "\n" not in line.text
+        assert 0 <= line.start <= line.end <= len(log.raw)
+        for index in range(len(line.text)):
+            assert line.start <= line.byte(index) <= line.end
+            assert min(line.place(index)) >= 1
 
 
 @settings(max_examples=60, deadline=None)
@@ -552,7 +553,67 @@ def test_text_without_anything_to_clean_is_unchanged(source: list[str]) -> None:
 )
 def test_hostile_repetition_is_cleaned_in_order(unit: bytes) -> None:
     """Speed is measured by benchmarks/compare.py growth; a quadratic step would not come back from this."""
-    for log in read(unit * (480_000 // len(unit))):
-        lines = clean(log)
-        assert all(a.start <= b.start for a, b in pairwise(lines))
-        assert all(0 <= line.start <= line.end <= len(log.raw) for line in lines)
+    log = log_of(unit * (480_000 // len(unit)))
+    lines = clean(log)
+    assert all(a.start <= b.start for a, b in pairwise(lines))
+    assert all(0 <= line.start <= line.end <= len(log.raw) for line in lines)
+
+
+AS_LETTERS = TRACEBACK.encode("utf-16-le").decode("latin-1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        AS_LETTERS.replace("\0", " "),
+        "\n".join(" ".join(line) for line in TRACEBACK.splitlines()),
+        AS_LETTERS.replace("\0", "^@"),
+        repr(AS_LETTERS.replace("\n\0", "\n"))[1:-1].replace("\\n", "\n"),
+    ],
+    ids=["blanks", "blanks-between", "vim", "repr"],
+)
+def test_utf_16_that_was_shown_as_bytes_is_read_and_keeps_its_places(text: str) -> None:
+    log = log_of(text)
+    lines = clean(log)
+    assert [line.text.strip() for line in lines] == [line.strip() for line in TRACEBACK.splitlines()]
+    check_places(log, lines)
+
+
+def test_letters_that_stand_alone_stay_apart() -> None:
+    table = "r e t\n1 0 0 1 0 1 0 0 1 1 0 1 0 1 0 0\n- - - - - - - - - - - - - - - - -\nso e and r and t stand alone"
+    assert shown(table) == table.splitlines()
+
+
+@pytest.mark.parametrize("encode", [quote, quote_plus])
+def test_what_was_part_of_an_address_is_decoded_and_keeps_its_places(encode: Callable[[str], str]) -> None:
+    log = log_of(
+        "https://github.com/a/b/issues/new?body=" + encode(TRACEBACK.replace("cuDNN error", "Ошибка: cuDNN error"))
+    )
+    lines = clean(log)
+    assert [line.text for line in lines][-6:-1] == TRACEBACK.splitlines()[:-1]
+    assert lines[-1].text == "RuntimeError: Ошибка: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
+    number, column = lines[-1].place(lines[-1].text.index("CUDNN_STATUS"))
+    assert number == 1
+    assert log.text[column - 1 :].startswith("CUDNN_STATUS")
+
+
+def test_an_annotation_of_github_is_lines_and_a_plain_address_stays() -> None:
+    assert shown("::error::" + ERROR + "%0A  see%0Abelow")[-2:] == ["  see", "below"]
+    plain = "Downloading https://host.example/a%20b/torch-2.1.0%2Bcu118.whl (3 MB, 50%)"
+    assert shown(plain) == [plain]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["%0A", "%20", "%C3%BC", "%C3", "%1B[31m", "L o a d ", " e ", " r ", " t ", "^@a", "+", "x", "\n"]
+        ),
+        max_size=60,
+    )
+)
+def test_whatever_is_undone_points_into_the_raw_log(parts: list[str]) -> None:
+    log = log_of("".join(parts))
+    for line in clean(log):
+        for index in range(len(line.text)):
+            assert 0 <= line.byte(index) <= len(log.raw)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import Rules
+from cudnn_triage import triage, triage_all
 from cudnn_triage.facts import Fact
 from cudnn_triage.reading import read
 from cudnn_triage.report import Report
@@ -281,3 +284,39 @@ def test_text_from_the_log_never_reaches_a_command(rules: Rules) -> None:
     found = report(rules, "cannot load /x;rm${IFS}-rf version 1.2.3;reboot")
     commands = next(f.commands for f in found.diagnoses[0].fixes if f.title == "Install the right one")
     assert commands == ('pip install "cudnn=={t}"', "echo 1.2.3")
+
+
+@pytest.mark.parametrize("log", [5, None, Path("error.log"), ["a", "b"]])
+def test_what_is_no_log_is_a_type_error_that_says_what_to_do(log: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected a log as str or bytes, got .*open\(name, 'rb'\)"):
+        triage(log)
+
+
+def test_one_log_is_not_many() -> None:
+    with pytest.raises(TypeError, match="got one"):
+        list(triage_all("CUDA error: out of memory"))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "told"),
+    [
+        ({"facts": ["gpu.cc"]}, TypeError, r"facts\[0\]: expected a cudnn_triage.Fact, got str"),
+        (
+            {"facts": [Fact("gpu.cc", "8.6", "lgo")]},
+            ValueError,
+            "gpu.cc has origin 'lgo'; facts= takes origin 'log' or",
+        ),
+        ({"readings": [Fact("gpu.cc", "8.6")]}, ValueError, "origin 'log'; readings= takes origin 'local'"),
+        ({"facts": [Fact("gpu.ccc", "8.6")]}, ValueError, "no fact is called 'gpu.ccc'; nearest: gpu.cc"),
+        ({"facts": [Fact("driver.version", "old")]}, ValueError, "driver.version is a version, which 'old' is not"),
+    ],
+)
+def test_facts_that_are_none_are_refused(given: Any, kind: type[Exception], told: str) -> None:
+    with pytest.raises(kind, match=told):
+        triage("CUDA error: out of memory", **given)
+
+
+def test_values_of_facts_may_be_given_as_text() -> None:
+    log = "CUDA error: no kernel image is available for execution on the device"
+    facts = [fact for fact in triage(log, facts=[Fact("gpu.cc", "sm_86")]).facts if fact.name == "gpu.cc"]
+    assert [fact.value for fact in facts] == ["8.6"]

@@ -292,7 +292,12 @@ def test_verify_says_gone_still_there_or_cannot_tell(
     )
     say(monkeypatch, card="fact('card.present', 'yes')\nsay(end='ok')")
     assert call(base, tmp_path, "verify", "no-card", log=None) == 0
-    assert capsys.readouterr().out.startswith("Gone: no-card")
+    out = capsys.readouterr().out
+    assert out.startswith("Gone: no-card")
+    assert "What was read:\n  whether there is a card (card.present) = yes\n" in out
+    say(monkeypatch, card="raise ValueError('odd')")
+    assert call(base, tmp_path, "verify", "no-card", log=None) == 11
+    assert "The probe card failed: " in capsys.readouterr().out
     say(monkeypatch, card="say(end='ok')")
     assert call(base, tmp_path, "verify", "no-card", log=None) == 11
     out = capsys.readouterr().out
@@ -311,7 +316,9 @@ def test_verify_compares_with_the_log_where_the_cause_is_told_so(
     capsys.readouterr()
     say(monkeypatch, card="fact('card.size', 300)\nsay(end='ok')")
     assert call(base, tmp_path, "verify", "too-big", "--format", "json", log=log) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"] == "gone"
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == "gone"
+    assert told["readings"]["card.size"] == ["300"]
 
 
 def test_verify_of_what_no_machine_can_tell_says_so(
@@ -369,3 +376,14 @@ def _alive(mark: str) -> bool:
         if mark.encode() in parts:
             return True
     return False
+
+
+@pytest.mark.parametrize("words", [["--probe"], ["probe"], ["verify", "no-card"]])
+def test_a_bad_place_for_readings_costs_no_answer(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    log = "RuntimeError: the program wants 200 bytes of the card" if words == ["--probe"] else None
+    assert call(base, tmp_path, *words, "--save-facts", str(tmp_path / "no" / "x.json"), log=log) == 2
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) > 1
+    assert "x.json: No such file or directory" in told.err

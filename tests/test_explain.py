@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Rules
+from cudnn_triage.catalogue import architecture_name, architecture_page, architectures
 from cudnn_triage.cli import main
 from cudnn_triage.explain import Unknown, explain
 from cudnn_triage.knowledge import rulebook
 from cudnn_triage.knowledge.base import Knowledge, load
+from cudnn_triage.pages import Names
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -129,7 +131,7 @@ def test_an_unknown_name_tells_what_is_spelt_nearly_like_it(knowledge: Knowledge
     assert error.value.close == ["FROB_EMPTY"]
 
 
-@pytest.mark.parametrize("asked", ["", " ", "Xid", "8", "0x", "-7", "rm -rf"])
+@pytest.mark.parametrize("asked", ["", " ", "8", "0x", "-7", "rm -rf", "libfrob.so.1", "sm_999"])
 def test_what_means_nothing_is_unknown_and_not_an_error(knowledge: Knowledge, asked: str) -> None:
     with pytest.raises(Unknown):
         explain(asked, knowledge)
@@ -249,3 +251,53 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr()
     assert told.out == ""
     assert "nothing is known of 'cudnn-version-mismach'; nearest: cudnn-version-mismatch" in told.err
+
+
+SHIPPED = load()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("libcudnn.so.8", ["Release: cuDNN 8", "torch 1.7.0 to 2.3.1", "cudnn-not-found"]),
+        ("libcudnn_ops_infer.so.8", ["Release: cuDNN 8", "cudnn-sublibrary-mismatch"]),
+        ("/usr/local/cuda/lib64/libcublasLt.so.12", ["Release: CUDA 12", "Wheel: nvidia-cublas-cu12"]),
+        ("cudart64_110.dll", ["Wheel: nvidia-cuda-runtime-cu11", "windows-dll-missing"]),
+        ("libnvinfer.so.8", ["TensorRT", "harmless where nobody uses"]),
+        ("libnccl.so.2", ["NCCL", "nccl-version-mismatch"]),
+        ("libcuda.so.1", ["the NVIDIA driver", "no wheel and no CUDA toolkit brings it", "driver-not-loaded"]),
+        ("sm_120", ["compute capability 12.0", "RTX 5090", "since 12.8", "570 or newer", "gpu-arch-unsupported"]),
+        ("compute capability 3.5", ["up to 11.8", "up to branch 470"]),
+        ("NVIDIA GeForce RTX 4090", ["sm_89: compute capability 8.9"]),
+        ("nccl", ["nvidia-nccl-cu11", "ncclSystemError", "nccl-version-mismatch"]),
+        ("xid", ["Xid 79"]),
+    ],
+)
+def test_libraries_products_and_architectures_are_told_from_the_tables(asked: str, told: list[str]) -> None:
+    page = explain(asked, SHIPPED)
+    assert [text for text in told if text not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "close"),
+    [
+        ("libcudnnn.so.9", "libcudnn.so.9"),
+        ("cudnn-not-fond", "cudnn-not-found"),
+        ("CUDNN_STATUS_BAD_PARM", "CUDNN_STATUS_BAD_PARAM"),
+    ],
+)
+def test_what_is_misspelt_is_unknown_with_what_is_near(asked: str, close: str) -> None:
+    with pytest.raises(Unknown) as unknown:
+        explain(asked, SHIPPED)
+    assert unknown.value.close[0] == close
+
+
+def test_what_products_and_architectures_name_is_there() -> None:
+    """Causes and libraries of codes in the table of products."""
+    for row in SHIPPED.table["products"]["rows"]:
+        assert [name for name in row["causes"].split() if name not in SHIPPED.causes] == []
+        assert [name for name in row.get("codes", "").split() if name not in SHIPPED.libraries] == []
+    for cc in architectures(SHIPPED):
+        page = architecture_page(architecture_name(cc), SHIPPED)
+        assert page is not None
+        assert any(isinstance(part, Names) and set(part.ids) <= set(SHIPPED.causes) for part in page.parts)

@@ -192,8 +192,72 @@ MISTAKES = {
     "not-yaml": (OLD, "title: The", "title: [The", "templates:", "", "not valid YAML"),
     "not-utf8": (OLD, "read: 2026-11-20", "read: \udcff", "", "", "cannot be read"),
     "list-as-key": (OLD, "explains: [frob-gone]", "? [a, b]\n: c", "? [a, b]", "$", "a key must be a plain word"),
-    "unknown-field": (OLD, "title: The", "titel: x\ntitle: The", "id: frob-old", "", "unknown field `titel`"),
-    "unknown-field-deep": (CAUSE_FILE, "safety:", "danger: x\n    safety:", "- title: Buy", "fixes[0]", "`danger`"),
+    "unknown-field": (
+        OLD,
+        "title: The",
+        "titel: x\ntitle: The",
+        "titel: x",
+        "titel",
+        "unknown field; nearest: title; known: id, title, templates",
+    ),
+    "unknown-field-deep": (
+        CAUSE_FILE,
+        "safety:",
+        "verifi: x\n    safety:",
+        "verifi: x",
+        "fixes[0].verifi",
+        "unknown field; nearest: verify; known: title, safety,",
+    ),
+    "unknown-field-in-a-map": (
+        FACTS_FILE,
+        "cheese.version: {type: version, ",
+        "cheese.version: {type: version, tilte: x, ",
+        "tilte",
+        "facts.cheese.version.tilte",
+        "nearest: title",
+    ),
+    "day-that-is-not": (OLD, "read: 2026-11-20", "read: 2026-02-30", "read: 2026", "read", "there is no such day"),
+    "day-to-come": (OLD, "read: 2026-11-20", "read: 2099-11-20", "read: 2099", "read", "is to come"),
+    "day-to-come-deep": (
+        TABLE_FILE,
+        "2.1', source: frob.h, read: 2026",
+        "2.1', source: frob.h, read: 2098",
+        "2098",
+        "rows[1].read",
+        "is to come",
+    ),
+    "version-against-word": (
+        OLD,
+        "when: frob.version < 3",
+        "when: frob.version == rusty",
+        "== rusty",
+        "points_to[0].when",
+        "frob.version is a version and never compares with 'rusty'",
+    ),
+    "version-in-words": (
+        OLD,
+        "when: frob.version < 3",
+        "when: frob.version.major in [1, two]",
+        "[1, two]",
+        "points_to[0].when",
+        "frob.version.major is a version and never compares with 'two'",
+    ),
+    "version-in-a-sum": (
+        CAUSE_FILE,
+        "when: known(frob.version)",
+        "when: frob.version - cheese.version > 1",
+        "cheese.version >",
+        "fixes[0].when",
+        "cheese.version is no number",
+    ),
+    "word-in-an-order": (
+        OLD,
+        "when: frob.version < 3",
+        "when: failure.package > torch",
+        "> torch",
+        "points_to[0].when",
+        "failure.package is text and has no order",
+    ),
     "missing-field": (OLD, "source: frob.c\n", "", "id: frob-old", "", "missing required field `source`"),
     "missing-field-deep": (
         CAUSE_FILE,
@@ -203,12 +267,47 @@ MISTAKES = {
         "fixes[0]",
         "missing required field `verify`",
     ),
-    "wrong-word": (OLD, "strength: likely", "strength: huge", "strength: huge", "points_to[0].strength", "huge"),
+    "wrong-word": (
+        OLD,
+        "strength: likely",
+        "strength: likeli",
+        "strength: likeli",
+        "points_to[0].strength",
+        "'likeli': expected one of certain, likely, possible, strong, weak; nearest: likely",
+    ),
     "wrong-word-of-cause": (CAUSE_FILE, "severity: fatal", "severity: grave", "severity: grave", "severity", "grave"),
-    "wrong-shape": (OLD, "symptom_of: [no-cheese]", "symptom_of: x", "symptom_of: x", "symptom_of", "array"),
-    "wrong-date": (OLD, "read: 2026-11-20", "read: today", "read: today", "read", "20"),
-    "wrong-id-form": (OLD, "id: frob-old", "id: Frob_Old", "id: Frob_Old", "id", "matching regex"),
-    "empty-title": (OLD, "title: The frob is too old", "title: ''", "title: ''", "title", "length >= 1"),
+    "wrong-shape": (
+        OLD,
+        "symptom_of: [no-cheese]",
+        "symptom_of: x",
+        "symptom_of: x",
+        "symptom_of",
+        "expected a list, got a text",
+    ),
+    "wrong-date": (
+        OLD,
+        "read: 2026-11-20",
+        "read: today",
+        "read: today",
+        "read",
+        "expected a date such as 2026-11-20, got 'today'",
+    ),
+    "wrong-id-form": (
+        OLD,
+        "id: frob-old",
+        "id: Frob_Old",
+        "id: Frob_Old",
+        "id",
+        "lower-case letters and digits in words with hyphens",
+    ),
+    "empty-title": (
+        OLD,
+        "title: The frob is too old",
+        "title: ''",
+        "title: ''",
+        "title",
+        "expected a text, got nothing",
+    ),
     "id-not-file-name": (OLD, "id: frob-old", "id: frob-aged", "id: frob-aged", "id", "'frob-old'"),
     "family-not-folder": (CAUSE_FILE, "family: library", "family: driver", "family: driver", "family", "'library'"),
     "unknown-cause": (OLD, "cause: old-frob", "cause: rusty", "cause: rusty", "points_to[0].cause", "no cause 'rusty'"),
@@ -767,6 +866,34 @@ def test_the_command_prints_the_problems_and_fails(
     assert last == "1 problem"
 
 
+def test_a_folder_that_is_named_from_here_gives_paths_that_can_be_opened_from_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: None)
+    change(folder, OLD, "title: The", "titel: x\ntitle: The")
+    for at, name in ((folder, "."), (folder.parent, "rules"), (folder / "codes", "..")):
+        monkeypatch.chdir(at)
+        main(["rules", "lint", name])
+        told = next(line for line in capsys.readouterr().out.splitlines() if "titel" in line)
+        assert Path(told.split(":")[0]).samefile(folder / OLD)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["Bad_Id"], "lower-case letters and digits in words with hyphens"),
+        (["../x"], "lower-case letters and digits in words with hyphens"),
+        (["cudnn-not-found"], "there is a rule of that id"),
+        (["my-new", "--cause", "cudnn-not-fond"], "nearest: cudnn-not-found"),
+    ],
+)
+def test_a_new_signature_needs_a_free_id_and_a_known_cause(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", "new", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_every_scalar_is_a_string_and_knows_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("a: 1.10\nb: [yes, null]\nc:\n  d.e: 2026-11-20\n", encoding="utf-8")
@@ -838,7 +965,7 @@ def test_knowledge_gate_commands_take_typed_facts_only(shipped: Rulebook) -> Non
 
 def test_knowledge_gate_every_fact_has_a_known_type_and_a_way_to_read_it(shipped: Rulebook) -> None:
     assert {name: fact.type for name, fact in shipped.facts.items() if fact.type not in HOLES} == {}
-    assert not STRUCTURE_FACTS & shipped.facts.keys()
+    assert not STRUCTURE_FACTS.keys() & shipped.facts.keys()
 
 
 def test_knowledge_gate_tables_look_up_and_yield_declared_facts(shipped: Rulebook) -> None:

@@ -224,6 +224,57 @@ def test_the_script_to_paste_makes_a_file_that_facts_reads(
     assert ("driver.present", "no") in {(fact.name, fact.text) for fact in readings.facts(found, known)}
 
 
+@pytest.fixture
+def look(known: Knowledge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    scripts(monkeypatch, card="say(end='ok')", house="say(end='ok')", other="say(end='ok')")
+    file = tmp_path / "look.py"
+    file.write_text(bundle.script(known), encoding="utf-8")
+    return file
+
+
+def run_script(look: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(look), *words], capture_output=True, text=True, timeout=120)
+
+
+def test_the_script_says_how_it_is_used_and_what_is_wrong_with_its_arguments(look: Path) -> None:
+    asked = run_script(look, "--help")
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert asked.stdout.startswith("usage: python look.py [PYTHON]")
+    for words in (["--format", "json"], ["a", "b"], ["/nowhere/python"]):
+        wrong = run_script(look, *words)
+        assert wrong.returncode == 1
+        assert not wrong.stdout
+        assert words[0] in wrong.stderr
+
+
+def test_the_script_survives_a_reader_that_went_away(look: Path) -> None:
+    with subprocess.Popen([sys.executable, str(look)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_an_old_python_that_runs_the_script_is_told_so(look: Path) -> None:
+    """What any Python meets first: a head of plain statements, then nothing but texts, read as Python 2 would."""
+    tree = ast.parse(look.read_text(encoding="utf-8"))
+    texts = (ast.Constant, ast.List, ast.Dict)
+    assert [
+        node for node in tree.body[2:-1] if not (isinstance(node, ast.Assign) and isinstance(node.value, texts))
+    ] == []
+    check = tree.body[1]
+    assert isinstance(check, ast.If)
+    namespace = {
+        "sys": type("sys", (), {"version_info": (2, 7, 18), "version": "2.7.18 (x)", "exit": staticmethod(_stop)})
+    }
+    with pytest.raises(RuntimeError, match=r"needs Python 3\.8 or newer and was run by 2\.7\.18"):
+        exec(compile(ast.Module([check], []), "head", "exec"), namespace)
+
+
+def _stop(told: str) -> None:
+    raise RuntimeError(told)
+
+
 def test_programs_and_the_script_are_python_3_8() -> None:
     shipped = load()
     assert shipped.probes

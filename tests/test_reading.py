@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import lzma
+import pickle
+import random
 import sys
 import tarfile
 import zipfile
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 from cudnn_triage import containers
 from cudnn_triage.cleaning import clean
+from cudnn_triage.cli import main
 from cudnn_triage.reading import Log, ReadError, read, read_path
 
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
@@ -67,6 +70,74 @@ def test_a_gzip_cut_short_gives_what_is_there() -> None:
     (log,) = read(data[: len(data) // 2])
     assert body.startswith(log.raw)
     assert len(log.raw) > 1000
+
+
+@pytest.mark.parametrize("end", [300_000, -60])
+def test_a_report_says_that_its_input_was_cut(end: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = LOG + b"".join(f"line {number} {number * 7919 % 10007}\n".encode() for number in range(90_000))
+    data = gzip.compress(body)
+    path = tmp_path / "x.log.gz"
+    path.write_bytes(data[:end])
+    assert main(["--format", "json", str(path)]) == 0
+    told = json.loads(capsys.readouterr().out)["input"]
+    assert told["note"] == "the compressed file is damaged or cut short, and only its beginning could be read"
+    path.write_bytes(data)
+    assert main(["--format", "json", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["input"]["note"] == ""
+
+
+def test_a_damaged_member_of_an_archive_is_named() -> None:
+    data = archive({"a.txt": b"CUDA error: out of memory\n" * 50, "b.txt": b"it is the other one\n" * 50})
+    at = data.index(b"b.txt") + 12
+    (log,) = read(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :], "logs.zip")
+    assert log.note == "b.txt in the archive is damaged and was left out"
+
+
+RANDOM = random.Random(5).randbytes(5000)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (pickle.dumps(["RuntimeError: CUDA out of memory"] * 9, protocol=2), "a Python pickle"),
+        (pickle.dumps({"a": list(range(900))}), "a Python pickle"),
+        (RANDOM, "binary data"),
+        (RANDOM * 100, "binary data"),
+        (b"MZ\x90\x00" + RANDOM, "a Windows program"),
+        (
+            b"\x2c\x01\x00\x00\x00\x00\x00\x00" + b'{"weight": {"dtype": "F32", "shape": [2, 2]}}' + RANDOM,
+            "safetensors",
+        ),
+        (b"\x7fELF" + bytes(12) + b"\x04\x00" + RANDOM, "a core dump"),
+        (bytes(9000), "only zero bytes"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_what_it_seems_to_be(
+    data: bytes, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.bin"
+    path.write_bytes(data)
+    assert main([str(path)]) == 2
+    told = capsys.readouterr()
+    assert what in told.err
+    assert not told.out
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(70_000) + LOG,
+        LOG + bytes(70_000),
+        RANDOM[:600] + b"\n" + LOG,
+        "Ошибка: не найден указанный модуль\n".encode("cp1251") * 9,
+        "エラーが発生しました。CUDA error\n".encode("cp932") * 9,
+        "RuntimeError: CUDA error: out of memory\n".encode("utf-16"),
+        "RuntimeError: CUDA error: out of memory\n".encode("utf-16-be"),
+        b"\x1b[31mred\x1b[0m\r\x08\x08\n" * 50,
+    ],
+)
+def test_a_log_with_odd_bytes_is_still_a_log(data: bytes) -> None:
+    assert read(data)[0].text.strip("\x00")
 
 
 def test_a_damaged_file_says_what_to_do() -> None:

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from conftest import Rules, script
 from cudnn_triage import pages
+from cudnn_triage.catalogue import architecture_name, architectures
 from cudnn_triage.engine import Triager
 from cudnn_triage.evaluation.command import evaluate
+from cudnn_triage.explain import find
 from cudnn_triage.knowledge import rulebook
 from cudnn_triage.knowledge.base import Knowledge, load
 from cudnn_triage.knowledge.rulebook import Rulebook
@@ -83,6 +85,12 @@ def test_a_page_says_all_that_explain_says(shipped: Knowledge, files: dict[str, 
         if pages.has_page(rule) and rule["code"]:
             page = pages.rule_page(rule, shipped)
             things.append((f"codes/{rule['library']}/{site_pages.slug(rule['id'])}.md", page))
+    for place, name in (("libraries/libcudnn-so-8.md", "libcudnn.so.8"), ("products/nccl.md", "nccl")):
+        things.append((place, find(name, shipped)[0][1]))
+    things += [
+        (f"architectures/{name}.md", find(name, shipped)[0][1])
+        for name in map(architecture_name, architectures(shipped))
+    ]
     for path, page in things:
         shown = files[path]
         for text in (text for part in page.parts for text in text_of(part)):

@@ -547,12 +547,56 @@ def test_facts_come_from_a_log_unless_the_command_line_tells_them(
         (["--framework", "torch", "--keep", "torch==new"], "expected a version"),
         (["--framework", "torch", "--installed", "torch"], "expected PACKAGE==VERSION"),
         (["--framework", "torch", "--driver", "old"], "expected a version"),
+        (["--framework", "torch", "--driver", "99999"], "no NVIDIA driver has that number"),
+        (["--framework", "torch", "--driver", "12.8"], "what nvidia-smi calls 'CUDA Version'"),
+        (["--framework", "torch", "--gpu", "99.9"], "no GPU has that compute capability; the tables know 2.0,"),
+        (["--framework", "torch", "--gpu", "NVIDIA GeForce RTX 5909"], "nearest: RTX 5090"),
+        (["--framework", "torhc"], "nearest: torch; known: ctranslate2"),
+        (["--framework", "torch", "--python", "3"], "such as 3.11"),
         (["--framework", "torch", "--log", "/nowhere.log"], "/nowhere.log"),
     ],
 )
 def test_bad_input_is_explained(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", [["--driver", "535", "570"], ["--os", "linux", "wsl"], ["--framework", "jax", "torch"]]
+)
+def test_of_two_answers_to_one_question_neither_is_taken(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    name, first, second = option
+    with pytest.raises(SystemExit) as end:
+        main(["solve", "--framework", "torch", name, first, name, second])
+    assert end.value.code == 2
+    assert f"{name}: given twice, " in capsys.readouterr().err
+
+
+def test_what_has_no_builds_at_all_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "--framework", "torch", "--os", "macos", "--gpu", "8.6"]) == 0
+    told = capsys.readouterr().out.strip()
+    assert "CUDA 10.2 (2019) was the last release for macOS" in told
+    assert "\n" not in told
+    assert ask("torch", processor="riscv64").summary.startswith(
+        "There is no PyTorch build with GPU support for riscv64"
+    )
+    assert "--os wsl" in ask("jax", system="windows").summary
+
+
+def test_a_gpu_that_came_after_its_cuda_needs_the_driver_that_knows_it() -> None:
+    answer = ask("torch", gpu="12.0", driver="570.86", python="3.11", system="linux")
+    least = SERVED["12.0"]["oldest"]
+    assert any(
+        f"on compute capability 12.0 needs a driver of {least} (Linux) or newer" in told for told in answer.reasons
+    )
+    older = ask("torch", gpu="8.6", driver="570.86", python="3.11", system="linux")
+    assert any(re.match(r"CUDA 12.\d needs a driver of 525.60.13 \(Linux\) or newer", told) for told in older.reasons)
+
+
+def test_a_driver_newer_than_the_tables_is_told() -> None:
+    answer = ask("torch", gpu="8.6", driver="650", python="3.11", system="linux")
+    assert answer.status == "solved"
+    assert any("newer than all in the tables" in told for told in answer.assumed)
 
 
 LOG = """NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.

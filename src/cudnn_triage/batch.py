@@ -25,6 +25,8 @@ def triage_all(
     With more than one process the program's own main module must be importable (``if __name__ == "__main__"``).
     Raises what ``triage`` raises, when the report on the log in question is taken.
     """
+    if isinstance(logs, (str, bytes)):
+        raise TypeError("expected several logs, got one; triage(log) takes one, triage_all([log]) a list")
     if processes < 1:
         raise ValueError(f"processes={processes}: expected 1 or more")
     if processes == 1:

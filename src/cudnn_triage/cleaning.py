@@ -15,6 +15,7 @@ from .places import moved, places_of
 from .prefixes import Prefixes
 from .reading import Log
 from .spread import SHORTEST, spread
+from .transport import Transport
 
 _MOST_BLANK = 100
 
@@ -41,8 +42,12 @@ def clean(log: Log) -> list[Line]:
 
 def _visible(text: str) -> list[Draft]:
     """Raw lines without control characters and markup."""
-    terminal, page = Terminal(text), Page(text)
     drafts = _raw(text)
+    transport = Transport(text)
+    if transport.changed:
+        drafts = [line for draft in drafts for line in transport.lines(draft)]
+        text = "\n".join(draft.text for draft in drafts)
+    terminal, page = Terminal(text), Page(text)
     if terminal.coloured:  # a page counts the invisible characters, a terminal does not
         drafts = unwrap.rejoin(drafts)
     marked = terminal.coloured or page.marked

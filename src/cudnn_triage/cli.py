@@ -125,21 +125,21 @@ def triage_command(args: Sequence[str]) -> int:
     def shown(report: Report) -> Report:
         return report if options.no_redact else redacted(report)
 
-    unread: list[UsageError] = []
+    late: list[UsageError] = []  # told when the reports are
     if options.follow:
         reports = [_follow(options, triager, lambda report: write(shown(report), options.format, options))]
     else:
-        logs = _logs(options, triager.knowledge, unread)
+        logs = _logs(options, triager.knowledge, late)
         if options.probe or options.facts:
             from .examining import reports as settled
 
-            reports = settled(triager, logs, options)
+            reports = settled(triager, logs, options, late)
         else:
             reports = [triager.triage(log) for log in logs]
         reports = [shown(report) for report in reports]
         show(reports, options)
-    if unread:
-        raise unread[0] if len(unread) == 1 else UsageError("; ".join(map(str, unread)))
+    if late:
+        raise late[0] if len(late) == 1 else UsageError("; ".join(map(str, late)))
     if options.exit_code:
         verdicts = {report.verdict for report in reports}
         return DIAGNOSED if "diagnosed" in verdicts else UNEXPLAINED if "unexplained" in verdicts else OK

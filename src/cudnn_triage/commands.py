@@ -46,9 +46,13 @@ def _parser(command: str, description: str) -> argparse.ArgumentParser:
 
 
 def _explain(args: Sequence[str]) -> int:
-    parser = _parser("explain", "Say what a cause, a signature, a status or a number means.")
+    parser = _parser(
+        "explain", "Say what a cause, a message, a status, a number, a library or a GPU architecture means."
+    )
     parser.add_argument(
-        "name", nargs="+", help="for example cudnn-not-found, CUDNN_STATUS_NOT_INITIALIZED, 700, Xid 79"
+        "name",
+        nargs="+",
+        help="for example cudnn-not-found, CUDNN_STATUS_NOT_INITIALIZED, 700, 'Xid 79', libcudnn.so.8, sm_120, nccl",
     )
     parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
     options = parser.parse_args(args)
@@ -84,6 +88,9 @@ def _rules(args: Sequence[str]) -> int:
     new = actions.add_parser("new", help="make a signature file from a message on standard input")
     new.add_argument("id", help="id of the new signature, lower-case words with hyphens")
     new.add_argument("--cause", default="", help="the cause that the message points to")
+    new.add_argument(
+        "--rules", action="append", default=[], metavar="DIR", help="your own rules, where the cause is there"
+    )
     options = parser.parse_args(args)
     if options.action == "list":
         return _list(options.rules)
@@ -93,9 +100,20 @@ def _rules(args: Sequence[str]) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
+    import re
+
     from .knowledge.scaffold import signature_file
+    from .knowledge.schema import ID_PATTERN, ID_WORDS
+    from .near import nearest
     from .reading import ReadError
 
+    known = knowledge(options.rules)
+    if not re.fullmatch(ID_PATTERN, options.id):
+        raise UsageError(f"rules new {options.id}: {ID_WORDS}")
+    if options.id in known.by_id or options.id in known.causes:
+        raise UsageError(f"rules new {options.id}: there is a rule of that id; cudnn-triage explain {options.id}")
+    if options.cause and options.cause not in known.causes:
+        raise UsageError(f"--cause {options.cause}: no such cause{nearest(options.cause, known.causes)}")
     try:
         message = "\n".join(log.text for log in standard_input())
     except ReadError as error:

@@ -6,6 +6,8 @@ import io
 import re
 from collections.abc import Iterator
 
+from .encodings import is_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Protocol
@@ -31,17 +33,37 @@ _CHUNK = 1 << 20
 _PIECE = 1 << 16  # compressed bytes given at once: what is not used up is copied each time
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
-_NO_LOG = (
-    (b"\x89PNG\r\n", "a PNG image", "paste the text of the log instead of a screenshot"),
-    (b"\xff\xd8\xff", "a JPEG image", "paste the text of the log instead of a screenshot"),
-    (b"GIF8", "a GIF image", "paste the text of the log instead of a screenshot"),
-    (b"%PDF-", "a PDF document", "copy the text of the log out of it"),
-    (b"\x7fELF", "a program or library", "give the log that it prints"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first: 7z x FILE"),
-    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first: unrar x FILE"),
-    (b"\x04\x22\x4d\x18", "lz4-compressed", "decompress it first: lz4 -d FILE"),
-    (b"\x1f\x9d", "compressed with the old 'compress'", "decompress it first: uncompress FILE"),
+_PRINTED = "give the text that the program printed"
+_NO_LOG = (  # where a sign of it stands, the sign, what it is, what to do
+    (0, b"\x89PNG\r\n", "a PNG image", "paste the text of the log instead of a screenshot"),
+    (0, b"\xff\xd8\xff", "a JPEG image", "paste the text of the log instead of a screenshot"),
+    (0, b"GIF8", "a GIF image", "paste the text of the log instead of a screenshot"),
+    (0, b"%PDF-", "a PDF document", "copy the text of the log out of it"),
+    (0, b"\x7fELF", "a program or library", "give the log that it prints"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first: 7z x FILE"),
+    (0, b"Rar!\x1a\x07", "a RAR archive", "unpack it first: unrar x FILE"),
+    (0, b"\x04\x22\x4d\x18", "lz4-compressed", "decompress it first: lz4 -d FILE"),
+    (0, b"\x1f\x9d", "compressed with the old 'compress'", "decompress it first: uncompress FILE"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document", "copy the text of the log out of it"),
+    (0, b"LPKSHHRH", "a systemd journal", "print it: journalctl --file FILE"),
+    (0, b"ElfFile\x00", "a Windows event log", "print it: wevtutil qe FILE /lf:true /f:text"),
+    (0, b"\x93NUMPY", "a NumPy array", _PRINTED),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", _PRINTED),
+    (0, b"SQLite format 3\x00", "an SQLite database", _PRINTED),
+    *((0, b"\x80" + bytes([protocol]), "a Python pickle", _PRINTED) for protocol in range(2, 6)),
+    (4, b'\x00\x00\x00\x00{"', "model weights (safetensors)", _PRINTED),
+    (23, b"brain.Event", "a TensorBoard event file", _PRINTED),
 )
+_SEEMS = (  # the same for signs that a text might begin with: looked for in what is no text
+    (0, b"MZ", "a Windows program or library"),
+    (0, b"PAR1", "a Parquet file"),
+    (0, b"GGUF", "a model in the GGUF format"),
+    (0, b"BM", "a bitmap image"),
+    (0, b"II*\x00", "a TIFF image"),
+    (8, b"WEBP", "a WebP image"),
+    (4, b"ftyp", "a video or HEIC image"),
+)
+_CORE = b"\x04\x00"  # type of an ELF file that is a core dump
 
 
 class ReadError(Exception):
@@ -49,12 +71,18 @@ class ReadError(Exception):
 
 
 class _Budget:
-    """How many bytes one input may still expand to."""
+    """How many bytes one input may still expand to, and what of it could not be read."""
 
-    def __init__(self, name: str, size: int) -> None:
+    def __init__(self, name: str, size: int, notes: list[str]) -> None:
+        self.notes = notes
         self._name = name
         self._size = size
         self._used = 0
+
+    def note(self, told: str) -> None:
+        """Say that something could not be read."""
+        if told not in self.notes:
+            self.notes.append(told)
 
     def spend(self, count: int) -> None:
         self._used += count
@@ -69,9 +97,12 @@ class _Budget:
             )
 
 
-def unpack(data: bytes, name: str) -> list[tuple[str, bytes]]:
-    """(name, bytes) of every file in ``data``; plain data is its own only file. Raises ReadError."""
-    members = list(_unpack(data, name, _Budget(name, len(data)), 0))
+def unpack(data: bytes, name: str, notes: list[str]) -> list[tuple[str, bytes]]:
+    """(name, bytes) of every file in ``data``; plain data is its own only file. Raises ReadError.
+
+    Adds to ``notes`` what could not be read of it.
+    """
+    members = list(_unpack(data, name, _Budget(name, len(data), notes), 0))
     if not members:
         raise ReadError(f"{name}: the archive holds no text file; give the log itself")
     return members
@@ -88,6 +119,7 @@ def _unpack(data: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tup
     elif data[257:262] == b"ustar":
         yield from _nested(_tar_members(data, name, budget), budget, depth)
     else:
+        _refuse_binary(data, name)
         yield name, data
 
 
@@ -99,19 +131,7 @@ def _nested(members: Iterator[tuple[str, bytes]], budget: _Budget, depth: int) -
             if depth >= _MOST_DEPTH:
                 raise
             continue  # an image or a broken file beside the logs
-        yield from ((member, raw) for member, raw in inner if not _binary(raw))
-
-
-def _binary(data: bytes) -> bool:
-    """Data, not text: zero bytes that are not the ones of UTF-16."""
-    head = data[:4096]
-    zeros = head.count(0)
-    if not zeros or head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return False
-    return zeros > 0.01 * len(head) and not (
-        max(head[0::2].count(0), head[1::2].count(0)) > 0.3 * len(head)
-        and min(head[0::2].count(0), head[1::2].count(0)) < 0.05 * len(head)
-    )
+        yield from inner
 
 
 class _Gzip:
@@ -195,6 +215,8 @@ def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Itera
                 raise
             error = problem
         if error or not stream.eof:
+            if some:
+                budget.note("the compressed file is damaged or cut short, and only its beginning could be read")
             break
         at -= len(stream.unused_data)
         while data[at : at + 1] == b"\x00":
@@ -206,22 +228,44 @@ def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Itera
         raise ReadError(f"{name}: the compressed file is damaged{reason}; fetch it again or give the log as text")
 
 
-def expanded(data: bytes, name: str) -> Iterator[bytes] | None:
-    """What compressed ``data`` holds, chunk by chunk; None where it is not compressed. Reading the chunks may raise ReadError."""
+def expanded(data: bytes, name: str, notes: list[str]) -> Iterator[bytes] | None:
+    """What compressed ``data`` holds, chunk by chunk; None where it is not compressed. Reading the chunks may raise ReadError,
+    and adds to ``notes`` what could not be read."""
     decompressor = _decompressor(data, name)
-    return None if decompressor is None else _expand(data, name, decompressor, _Budget(name, len(data)))
+    return None if decompressor is None else _expand(data, name, decompressor, _Budget(name, len(data), notes))
 
 
 def packed(head: bytes, name: str) -> bool:
-    """Whether data that begins like this is no text as it stands: compressed, an archive, an image. Raises ReadError for the last."""
+    """Whether data that begins like this is compressed or an archive. Raises ReadError for an image and whatever else is no text."""
     _refuse(head, name)
-    return _decompressor(head, name) is not None or _is_archive(head)
+    if _decompressor(head, name) is not None or _is_archive(head):
+        return True
+    _refuse_binary(head, name)
+    return False
 
 
 def _refuse(data: bytes, name: str) -> None:
-    for magic, what, advice in _NO_LOG:
-        if data.startswith(magic):
+    """Raise ReadError for what is known to hold no log, by its first bytes."""
+    if data.startswith(b"\x7fELF") and data[16:18] in (_CORE, _CORE[::-1]):
+        raise ReadError(f"{name}: this is a core dump, not a log; give what the program printed before it crashed")
+    for at, sign, what, advice in _NO_LOG:
+        if data.startswith(sign, at):
             raise ReadError(f"{name}: this is {what}, not a log; {advice}")
+
+
+def _refuse_binary(data: bytes, name: str) -> None:
+    """Raise ReadError for what is no text, whatever it is."""
+    if is_text(data):
+        return
+    seems = next((what for at, sign, what in _SEEMS if data.startswith(sign, at)), "")
+    if not data.strip(b"\x00"):
+        raise ReadError(
+            f"{name}: this holds only zero bytes, as a file does whose writing was cut off; give another copy"
+        )
+    raise ReadError(
+        f"{name}: this is not text{f': it seems to be {seems}' if seems else ' but binary data'}; {_PRINTED}, or, where "
+        "a log is hidden in it: strings FILE | cudnn-triage"
+    )
 
 
 def _is_archive(data: bytes) -> bool:
@@ -271,6 +315,7 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
             NotImplementedError,
             RuntimeError,
         ):
+            budget.note(f"{info.filename} in the archive is damaged and was left out")
             continue
         yield f"{name}:{info.filename}", raw
     if locked and all(info.flag_bits & 1 for info in infos):
@@ -294,6 +339,7 @@ def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         if not found:
             raise ReadError(f"{name}: the tar archive is damaged ({error}); fetch it again") from error
+        budget.note("the tar archive is damaged or cut short, and only its beginning could be read")
     for member, raw in sorted(found, key=lambda item: _natural(item[0])):
         yield f"{name}:{member}", raw
 

@@ -115,6 +115,23 @@ class Draft:
         return parts
 
 
+def at_line_ends(draft: Draft) -> list[Draft]:
+    """The lines of a draft into which line ends were put, without empty ones."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for piece in draft.text.split("\n"):
+        if piece:
+            spans.append((position, position + len(piece)))
+        position += len(piece) + 1
+    if not spans:
+        draft.trim(0)
+        return [draft]
+    parts = draft.split(spans)
+    for part in parts[1:]:
+        part.follows = False  # a line like any other
+    return parts
+
+
 def joined(drafts: Sequence[Draft], width: int) -> Draft:
     """One line of several: a line put together again that was wrapped at words at ``width`` (0: within words)."""
     runs: list[tuple[int, int]] = []

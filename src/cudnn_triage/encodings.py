@@ -69,6 +69,30 @@ def _wide(raw: bytes) -> str:
     return ""
 
 
+_CONTROLS = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\t\n\r\f\b\x1b")
+_ZEROS = pattern(rb"\x00{16,}")
+_PROSE = pattern(rb"[\x20-\x7e]{16,}")
+_TELLING = 32  # bytes by which it can be told
+_MOST_CONTROLS = 0.08  # of bytes that no text holds; random bytes have 0.1
+_LEAST_PROSE = 0.01  # of bytes in readable stretches, from which on there is something to read
+
+
+def is_text(data: bytes) -> bool:
+    """Whether there is anything to read in ``data``, judged by its beginning and its end. A log may hold bytes that are
+    none of its own, and runs of zeros where a file was cut off while it was written."""
+    if len(data) < _TELLING:
+        return True
+    sample = data if len(data) <= _SAMPLE else data[: _SAMPLE // 2] + data[-_SAMPLE // 2 :]
+    odd = len(sample) - len(sample.translate(None, _CONTROLS))
+    if not odd or wide(data[:_SAMPLE])[0]:
+        return True
+    whole = _ZEROS.sub(b"", sample)
+    odd = len(whole) - len(whole.translate(None, _CONTROLS))
+    if odd <= _MOST_CONTROLS * len(whole):
+        return bool(whole)
+    return sum(map(len, _PROSE.findall(whole))) > _LEAST_PROSE * len(whole)
+
+
 def _mostly_utf8(text: str) -> bool:
     broken = len(re.findall("[\udc80-\udcff]", text))
     whole = len(re.findall("[^\x00-\x7f\udc80-\udcff]", text))

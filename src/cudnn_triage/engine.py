@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge, load
 from .lines import Line
 from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
-from .reading import Log, read, read_text
+from .reading import Log, noted, read, read_text
 from .redact import redacted
 from .report import Look, Report
 from .reporting import Writer
@@ -23,6 +23,7 @@ from .selection import selected
 from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
+from .values import read as read_value
 from .whereabouts import NOWHERE, machine
 
 NO_LOOK = Look()  # no machine was looked at
@@ -133,12 +134,54 @@ def triage(
     Runs nothing and sends nothing; the first call loads the knowledge base. ``facts`` are known beforehand and taken as if
     the log said them. ``readings`` of the machine that the log is from confirm or refute hypotheses; where the log contradicts
     them they do not count, unless ``assume_local`` says so.
+    Values of facts that are given as text are read as the type that the fact is declared with.
     Secrets are masked unless ``redact`` is false. Safe to call from many threads; the same input gives the same report.
-    Raises nothing for text; bytes of a broken archive or of an image raise reading.ReadError.
+    Raises nothing for text; bytes of a broken archive, of an image or of other data that is no text raise reading.ReadError,
+    what is no log TypeError, facts that are none or of another origin TypeError or ValueError.
     """
-    log = read_text(text, name) if isinstance(text, str) else joined(read(bytes(text), name), name)
-    report = shared(knowledge).triage(log, facts, readings, assume_local=assume_local)
+    if isinstance(text, str):
+        log = read_text(text, name)
+    elif isinstance(text, (bytes, bytearray, memoryview)):
+        log = joined(read(bytes(text), name), name)
+    else:
+        raise TypeError(
+            f"expected a log as str or bytes, got {type(text).__name__}; of a file: triage(open(name, 'rb').read())"
+        )
+    triager = shared(knowledge)
+    said = checked(facts, "facts", ("log", "table", "structure"), triager.knowledge)
+    found = checked(readings, "readings", ("local",), triager.knowledge)
+    report = triager.triage(log, said, found, assume_local=assume_local)
     return redacted(report) if redact else report
+
+
+def checked(facts: Iterable[Fact], called: str, origins: Sequence[str], knowledge: Knowledge) -> list[Fact]:
+    """Facts that somebody gives as the argument ``called``, their values read where they are text.
+
+    Raises TypeError or ValueError that says which is wrong, and what would be right.
+    """
+    out: list[Fact] = []
+    for at, fact in enumerate(facts):
+        here = f"{called}[{at}]"
+        if not isinstance(fact, Fact):
+            raise TypeError(f"{here}: expected a cudnn_triage.Fact, got {type(fact).__name__}")
+        if fact.origin not in origins:
+            wanted = " or ".join(repr(origin) for origin in origins)
+            raise ValueError(f"{here}: {fact.name} has origin {fact.origin!r}; {called}= takes origin {wanted}")
+        declared = knowledge.facts.get(fact.name)
+        if declared is None and not fact.name.startswith("package."):
+            raise ValueError(f"{here}: no fact is called {fact.name!r}{_nearest(fact.name, knowledge)}")
+        kind = declared["type"] if declared else "version"
+        value = read_value(kind, fact.value) if isinstance(fact.value, str) else fact.value
+        if value is None:
+            raise ValueError(f"{here}: {fact.name} is a {kind}, which {fact.value!r} is not")
+        out.append(Fact(fact.name, knowledge.placed(value), fact.origin, fact.line))
+    return out
+
+
+def _nearest(name: str, knowledge: Knowledge) -> str:
+    from .near import nearest
+
+    return nearest(name, knowledge.facts)
 
 
 def joined(logs: Sequence[Log], name: str) -> Log:
@@ -146,4 +189,4 @@ def joined(logs: Sequence[Log], name: str) -> Log:
     if len(logs) == 1:
         return logs[0]
     text = "\n".join(log.text for log in logs)
-    return read_text(text, name)
+    return noted(read_text(text, name), [*dict.fromkeys(log.note for log in logs if log.note)])

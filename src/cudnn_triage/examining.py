@@ -28,6 +28,7 @@ from .cli import (
 from .engine import Triager
 from .facts import Fact, covers
 from .knowledge.base import Knowledge
+from .near import nearest
 from .options import Parser, display_options, examine_options
 from .probing import readings
 from .probing.bundle import script
@@ -132,13 +133,23 @@ class Subject:
             raise UsageError(f"--save-facts {path}: {error.strerror}") from error
 
 
-def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace) -> list[Report]:
-    """The reports on logs, with this machine (or the saved readings of one) looked at to settle them."""
+def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace, late: list[UsageError]) -> list[Report]:
+    """The reports on logs, with this machine (or the saved readings of one) looked at to settle them.
+
+    What is wrong with the place where readings are to be saved is put into ``late``: the reports come first.
+    """
     machine = Subject(triager, options)
     out = [_settled(triager, log, machine, options.assume_local) for log in logs]
-    if options.save_facts:
-        machine.save(options.save_facts)
+    _save(machine, options, late)
     return out
+
+
+def _save(machine: Subject, options: argparse.Namespace, late: list[UsageError]) -> None:
+    if options.save_facts:
+        try:
+            machine.save(options.save_facts)
+        except UsageError as error:
+            late.append(error)
 
 
 def _settled(triager: Triager, log: Log, machine: Subject, assume_local: bool) -> Report:
@@ -186,7 +197,8 @@ def _probe(args: Sequence[str]) -> int:
     parser.add_argument(
         "--script",
         action="store_true",
-        help="print one Python file that runs all probes where nothing can be installed",
+        help="print one Python file (3.8 or newer) that runs all probes where nothing can be installed, and prints "
+        "what --facts reads",
     )
     parser.add_argument("--exit-code", action="store_true", help="exit 10 when a fault was found")
     examine_options(parser)
@@ -195,7 +207,7 @@ def _probe(args: Sequence[str]) -> int:
     known = knowledge(options.rules)
     for name in options.ids:
         if name not in known.probes:
-            raise UsageError(f"no probe {name!r}; known: {', '.join(known.probes)}")
+            raise UsageError(f"no probe {name!r}{nearest(name, known.probes)}; known: {', '.join(known.probes)}")
     if options.list:
         _list(known)
         return OK
@@ -205,10 +217,10 @@ def _probe(args: Sequence[str]) -> int:
     triager = Triager(known)
     machine = Subject(triager, options)
     machine.run(dict.fromkeys(options.ids or known.probes, ""))
-    if options.save_facts:
-        machine.save(options.save_facts)
-        if options.save_facts == "-":
-            return OK
+    late: list[UsageError] = []
+    _save(machine, options, late)
+    if options.save_facts == "-":
+        return OK
     report = triager.check_up(machine.facts(), machine.look)
     show([report if options.no_redact else redacted(report)], options)
     if options.format == "text":
@@ -218,6 +230,8 @@ def _probe(args: Sequence[str]) -> int:
     if options.verbose:
         for why in readings.unusable(machine.outcomes, known):
             complain(why)
+    for error in late:
+        raise error
     return DIAGNOSED if options.exit_code and report.diagnoses else OK
 
 
@@ -244,19 +258,22 @@ def _verify(args: Sequence[str]) -> int:
     options = parser.parse_intermixed_args(args)
     known = knowledge(options.rules)
     if options.cause not in known.causes:
-        from difflib import get_close_matches
-
-        close = get_close_matches(options.cause, known.causes, 3, 0.5)
-        raise UsageError(f"no cause {options.cause!r}" + (f"; nearest: {', '.join(close)}" if close else ""))
+        raise UsageError(f"no cause {options.cause!r}{nearest(options.cause, known.causes)}")
     triager = Triager(known)
     case = triager.examine(clean(_one_log(options.log))) if options.log else None
     machine = Subject(triager, options)
     check = verify(options.cause, machine, case, known)
-    if options.save_facts:
-        machine.save(options.save_facts)
+    late: list[UsageError] = []
+    _save(machine, options, late)
     as_json = options.format == "json"
-    text = json.dumps(check.to_dict(machine.look), ensure_ascii=False) if as_json else check.text(known, machine.name)
+    text = (
+        json.dumps(check.to_dict(machine.look), ensure_ascii=False)
+        if as_json
+        else check.text(known, machine.name, machine.look)
+    )
     emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
+    for error in late:
+        raise error
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
 

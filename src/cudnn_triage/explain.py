@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
+from .catalogue import architecture_page, library_names, library_page, product_names, product_page
 from .cleaning import clean
 from .grammar import parse
 from .knowledge.base import Knowledge
 from .matching import Matcher, Stream
+from .near import near
 from .pages import (
     Edges,
     Names,
@@ -42,22 +43,27 @@ class Unknown(Exception):
 
 
 def explain(asked: str, knowledge: Knowledge) -> str:
-    """What is known of a cause id, a signature id, a status name, a number or a pasted message. Raises Unknown."""
+    """What is known of a cause id, a signature id, a status name, a number, a shared library, a GPU architecture or a pasted
+    message. Raises Unknown."""
     found = find(asked, knowledge)
     if found:
         return "\n\n".join(f"{heading}\n\n{as_text(page)}" if heading else as_text(page) for heading, page in found)
-    names = {name.casefold(): name for name in (*knowledge.causes, *knowledge.by_id)}
-    raise Unknown(asked, [names[close] for close in get_close_matches(asked.strip().casefold(), names, 5, 0.6)])
+    names = (*knowledge.causes, *knowledge.by_id, *product_names(knowledge), *knowledge.libraries)
+    names += tuple(library_names(knowledge))
+    raise Unknown(asked, near(asked, names, 5))
 
 
 def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
     """The pages meant by what somebody typed or pasted, each with the number it answers (empty: it was named).
 
-    A name is tried first, then a number with or without its library ('700', 'CUDA error 700', 'Xid (PCI:0000:3b:00): 79',
+    A name is tried first (of a rule, a library, a product, an architecture), then
+    a number with or without its library ('700', 'CUDA error 700', 'Xid (PCI:0000:3b:00): 79',
     'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds.
     """
     asked = asked.strip()[:_LONGEST]
     named = list(_named(asked, knowledge))
+    if not named:
+        named = [page for look in (library_page, product_page, architecture_page) if (page := look(asked, knowledge))]
     if named:
         return [("", page) for page in named]
     numbered = list(_numbered(asked, knowledge))

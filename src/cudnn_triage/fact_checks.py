@@ -12,23 +12,35 @@ from .knowledge.schema import Settling
 from .knowledge.templates import HOLES, Hole, TemplateError
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Document, Problem
+from .near import nearest
 from .tables import sources
+from .values import version
 
-STRUCTURE_FACTS = frozenset(
-    {
-        "failure.kind",
-        "failure.type",
-        "failure.explained",
-        "failure.vocabulary",
-        "failure.package",
-        "failure.first.explained",
-        "failure.first.vocabulary",
-        "log.ranks",
-    }
-)
-"""Facts that the structure of the log yields without a rule (docs/rules.md)."""
+STRUCTURE_FACTS = {
+    "failure.kind": "word",
+    "failure.type": "word",
+    "failure.explained": "word",
+    "failure.vocabulary": "word",
+    "failure.package": "word",
+    "failure.first.explained": "word",
+    "failure.first.vocabulary": "word",
+    "log.ranks": "int",
+}
+"""Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""
 
-_ATTRIBUTES = ("major", "minor", "micro", "stem", "version", "product", "dir")
+_ATTRIBUTES = {
+    "major": "version",
+    "minor": "version",
+    "micro": "version",
+    "stem": "word",
+    "version": "version",
+    "product": "word",
+    "dir": "path",
+}
+_VERSIONS = ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc", "archs")
+_NUMBERS = ("int", "float", "size", "bytes")
+_ORDERED = ("<", "<=", ">", ">=")
+_SUMS = ("+", "-", "*", "/")
 _HOLE = re.compile(r"\{([a-z][\w-]*\.[\w.-]+)\}")
 
 
@@ -96,12 +108,20 @@ def _stems(name: str) -> Iterator[str]:
         yield name
 
 
+def _number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 class _Names:
     """The fact names and ids that rules may use."""
 
     def __init__(self, book: Rulebook) -> None:
         self.book = book
-        self.facts = book.facts.keys() | STRUCTURE_FACTS
+        self.facts = book.facts.keys() | STRUCTURE_FACTS.keys()
         codes = {code.name for library in book.codes.values() for code in library.codes}
         self.ids = book.signatures.keys() | book.causes.keys() | codes | book.disabled
 
@@ -151,6 +171,7 @@ class _Names:
         except ConditionError:
             return  # reported when compiling
         asked, seen = names(tree)
+        yield from self.compared(tree, document, f"{path}.when")
         local = {name for name in asked if not name.startswith(OF_THE_LOG)}
         for name in sorted(asked - local):
             if name not in self.facts:
@@ -160,7 +181,9 @@ class _Names:
             if not any(readable(stem, self.book) for stem in _stems(name)):
                 yield document.problem(f"{path}.when", f"no probe of rules/probes.yaml reads {name!r}")
         for name in sorted(seen - self.ids):
-            yield document.problem(f"{path}.when", f"seen({name}): no such signature, code or cause")
+            yield document.problem(
+                f"{path}.when", f"seen({name}): no such signature, code or cause{nearest(name, sorted(self.ids))}"
+            )
         if not local:
             yield document.problem(f"{path}.when", "asks for no reading of a probe, so it settles nothing")
         for name in sorted(silent(tree)):
@@ -177,13 +200,67 @@ class _Names:
         if not text:
             return
         try:
-            facts, seen = names(parse(text))
+            tree = parse(text)
         except ConditionError:
             return  # reported when compiling
+        facts, seen = names(tree)
+        yield from self.compared(tree, document, path)
         for name in sorted(facts):
             yield from self.fact(name, document, path)
         for name in sorted(seen - self.ids):
-            yield document.problem(path, f"seen({name}): no such signature, code or cause")
+            yield document.problem(
+                path, f"seen({name}): no such signature, code or cause{nearest(name, sorted(self.ids))}"
+            )
+
+    def compared(self, tree: Tree, document: Document, path: str) -> Iterator[Problem]:
+        """Both sides of a comparison are of one kind, and order is asked only of what has one."""
+        if tree[0] in ("and", "or", "not"):
+            for part in tree[1:]:
+                yield from self.compared(part, document, path)
+        if tree[0] == "in":
+            for option in tree[2]:
+                yield from self._pair("==", tree[1], ["literal", option], document, path)
+        elif tree[0] in (*_ORDERED, "==", "!="):
+            yield from self._pair(tree[0], tree[1], tree[2], document, path)
+            yield from self._pair(tree[0], tree[2], tree[1], document, path)
+
+    def _pair(self, sign: str, one: Tree, other: Tree, document: Document, path: str) -> Iterator[Problem]:
+        kind = self.kind(one)
+        if one[0] in _SUMS:
+            for part in one[1:]:
+                if self.kind(part) in ("version", "text"):
+                    yield document.problem(path, f"{part[1]} is no number, so nothing can be worked out from it")
+        if one[0] != "fact" or not kind:
+            return
+        if kind == "text":
+            if sign in _ORDERED:
+                yield document.problem(path, f"{one[1]} is text and has no order; compare it with ==, !=, in or ~")
+            return
+        said = f"{one[1]} is a {self.type_of(one[1])}"
+        if other[0] == "literal":
+            fits = version(str(other[1])) is not None if kind == "version" else _number(str(other[1]))
+            if not fits:
+                yield document.problem(path, f"{said} and never compares with {other[1]!r}")
+        elif self.kind(other) == "text":
+            yield document.problem(path, f"{said} and never compares with {other[1]}, which is text")
+
+    def kind(self, tree: Tree) -> str:
+        """'version', 'number' or 'text' for an operand; empty where that is not known."""
+        if tree[0] in _SUMS:
+            return "number"
+        declared = self.type_of(tree[1]) if tree[0] == "fact" else ""
+        if not declared:
+            return ""
+        return "version" if declared in _VERSIONS else "number" if declared in _NUMBERS else "text"
+
+    def type_of(self, name: str) -> str:
+        """The declared type of a fact or of its attribute; empty where it is not declared."""
+        name = name.removeprefix(OF_THE_LOG) if name not in self.facts else name
+        if name in STRUCTURE_FACTS:
+            return STRUCTURE_FACTS[name]
+        if name in self.book.facts:
+            return self.book.facts[name].type
+        return _ATTRIBUTES.get(name.rpartition(".")[2], "")
 
     def fact(self, name: str, document: Document, path: str) -> Iterator[Problem]:
         """``name`` is declared, or an attribute of a declared fact."""
@@ -191,5 +268,7 @@ class _Names:
         while stem not in self.facts:
             stem, _, attribute = stem.rpartition(".")
             if not stem or attribute not in _ATTRIBUTES:
-                yield document.problem(path, f"fact {name!r} is not declared in rules/facts/")
+                yield document.problem(
+                    path, f"fact {name!r} is not declared in rules/facts/{nearest(name, sorted(self.facts))}"
+                )
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .lines import Line
 from .matching import Matcher, Stream
+from .near import nearest
 from .probing.bundle import has_script
 from .ranking import DEFAULTS
 from .reading import read_path
@@ -44,6 +46,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         recipes,
         nothing_left_to_do,
         evidence_of_truth,
+        dates,
     ):
         problems += check(book)
     knowledge = Knowledge(data)
@@ -72,17 +75,24 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
         for field in ("symptom_of", "explains"):
             for i, name in enumerate(getattr(signature, field)):
                 if name not in known:
-                    yield document.problem(f"$.{field}[{i}]", f"no signature, code or cause {name!r}")
+                    yield document.problem(
+                        f"$.{field}[{i}]", f"no signature, code or cause {name!r}{nearest(name, sorted(known))}"
+                    )
     for codes in book.codes.values():
         document = book.documents[f"codes/{codes.library}"]
         for i, code in enumerate(codes.codes):
             for j, name in enumerate(code.symptom_of):
                 if name not in known:
-                    yield document.problem(f"$.codes[{i}].symptom_of[{j}]", f"no signature, code or cause {name!r}")
+                    yield document.problem(
+                        f"$.codes[{i}].symptom_of[{j}]",
+                        f"no signature, code or cause {name!r}{nearest(name, sorted(known))}",
+                    )
     for cause in book.causes.values():
         for i, name in enumerate(cause.neighbours):
             if name not in book.causes and name not in book.disabled:
-                yield book.documents[cause.id].problem(f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes")
+                yield book.documents[cause.id].problem(
+                    f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes{nearest(name, book.causes)}"
+                )
 
 
 def one_name_each(book: Rulebook) -> Iterator[Problem]:
@@ -193,6 +203,31 @@ def evidence_of_truth(book: Rulebook) -> Iterator[Problem]:
                     yield book.documents[f"compat/{table.table}"].problem(
                         f"$.rows[{i}]", "needs source and read, here or for the whole table"
                     )
+
+
+def dates(book: Rulebook) -> Iterator[Problem]:
+    """Every ``read`` is a day that there is, and not one to come."""
+    tomorrow = date.today() + timedelta(days=1)  # somewhere on Earth it may be that already
+    for document in {id(document): document for document in book.documents.values()}.values():
+        for path, text in _reads(document.data, "$"):
+            try:
+                if date.fromisoformat(text) > tomorrow:
+                    yield document.problem(path, f"{text} is to come; write the day on which the source was read")
+            except ValueError:
+                yield document.problem(path, f"{text}: there is no such day")
+
+
+def _reads(data: object, path: str) -> Iterator[tuple[str, str]]:
+    """The values of all ``read`` within, with their paths."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if name == "read" and isinstance(value, str) and value:
+                yield f"{path}.read", value
+            else:
+                yield from _reads(value, f"{path}.{name}")
+    elif isinstance(data, list):
+        for at, value in enumerate(data):
+            yield from _reads(value, f"{path}[{at}]")
 
 
 def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:

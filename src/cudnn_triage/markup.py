@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .drafts import Draft, Edit
+from .drafts import Draft, Edit, at_line_ends
 from .light import pattern
 
 _ENTITY = pattern(
@@ -116,21 +116,7 @@ def _remove_tags(draft: Draft) -> list[Draft]:
         edits.append((match.start(), match.end(), "\n" if match["line"] is not None else ""))
     if edits:
         draft.edit(edits)
-    if not broken:
-        return [draft]
-    spans: list[tuple[int, int]] = []
-    position = 0
-    for piece in draft.text.split("\n"):
-        if piece:
-            spans.append((position, position + len(piece)))
-        position += len(piece) + 1
-    if not spans:
-        draft.trim(0)
-        return [draft]
-    parts = draft.split(spans)
-    for part in parts[1:]:
-        part.follows = False  # a line like any other
-    return parts
+    return at_line_ends(draft) if broken else [draft]
 
 
 def _unfence(draft: Draft) -> None:

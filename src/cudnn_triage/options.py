@@ -19,6 +19,23 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
+class Once(argparse.Action):
+    """Store the value of an option that may be given once: of two different ones nobody can tell which is meant."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Store ``values``; a second, other one is an error."""
+        before = getattr(namespace, self.dest, None)
+        if before not in (None, self.default, values):
+            raise argparse.ArgumentError(self, f"given twice, {before} and {values}; give one")
+        setattr(namespace, self.dest, values)
+
+
 def parser(commands: Sequence[str], formats: Sequence[str]) -> argparse.ArgumentParser:
     """The options of the main job."""
     main_parser = Parser(
@@ -65,7 +82,7 @@ def display_options(to: argparse.ArgumentParser, formats: Sequence[str]) -> None
     )
     to.add_argument("--verbose", action="store_true", help="show everything: evidence, harmless messages, readings")
     to.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text output")
-    to.add_argument("--width", type=_columns, metavar="N", help="columns of text output (default: the terminal's)")
+    to.add_argument("--width", type=columns, metavar="N", help="columns of text output (default: the terminal's)")
     to.add_argument("--no-redact", action="store_true", help="do not mask tokens, keys and passwords")
 
 
@@ -81,7 +98,7 @@ def examine_options(to: argparse._ActionsContainer) -> None:
     to.add_argument("--save-facts", default="", metavar="FILE", help="save the readings for --facts elsewhere")
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
     """The number behind --width."""
     width = int(text) if text.isdecimal() and len(text) < 6 else -1
     if not 40 <= width <= 1000:

@@ -44,6 +44,7 @@ class Log:
     rows: int = -1  # lines of all, where something was left out
     repeats: dict[str, int] | None = None  # how often the literals of each rule stand in all
     coded: str = ""  # the encoding of the input, where the bytes here are no more in it
+    note: str = ""  # what of the input could not be read, and is not here
 
 
 def read(data: bytes, name: str = "<stdin>") -> list[Log]:
@@ -52,11 +53,12 @@ def read(data: bytes, name: str = "<stdin>") -> list[Log]:
     Raises ReadError where no text can be had: damaged or oversized archives, images, a missing decompressor, a notebook
     without outputs.
     """
-    members = unpack(data, name)
+    notes: list[str] = []
+    members = unpack(data, name, notes)
     logs: list[Log] = []
     for member, raw in members:
         try:
-            logs.append(_log(member, raw))
+            logs.append(noted(_log(member, raw), notes))
         except ReadError:  # in an archive, the other files count
             if member == members[-1][0] and not logs:
                 raise
@@ -96,6 +98,15 @@ def cut_log(
     inner, pieces = found or (text, None)
     document = pieces is not None and text[:4096].lstrip()[:1] in ("{", "[") and not is_lines(text)
     return Log(name, raw, inner, encoding, bom, pieces, document, cuts, size, rows, repeats, coded)
+
+
+def noted(log: Log, notes: list[str]) -> Log:
+    """The log, with what could not be read of its input."""
+    if not notes:
+        return log
+    from dataclasses import replace
+
+    return replace(log, note="; ".join(notes))
 
 
 def _log(name: str, raw: bytes) -> Log:

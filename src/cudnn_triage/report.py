@@ -161,6 +161,7 @@ class InputInfo:
     bytes: int
     lines: int
     encoding: str
+    note: str = ""  # what of it could not be read; empty: all was
 
 
 @record(frozen=True, slots=True)

@@ -91,7 +91,11 @@ class Writer:
             facts=tuple(FactItem(f.name, _shortened(f.text, _LONGEST), f.origin, f.line) for f in _facts(case)),
             probes=look.probes,
             input=InputInfo(
-                log.name, len(log.raw) if log.size < 0 else log.size, _line_count(log), log.coded or log.encoding
+                log.name,
+                len(log.raw) if log.size < 0 else log.size,
+                _line_count(log),
+                log.coded or log.encoding,
+                log.note,
             ),
             machine=_machine(case.machine, look),
         )

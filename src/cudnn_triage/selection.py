@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from .knowledge.base import Knowledge
 from .knowledge.literals import LONGEST
 from .light import record
-from .reading import Cut, Log, cut_log
+from .reading import Cut, Log, cut_log, noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def selected(log: Log, knowledge: Knowledge) -> Log:
         return log
     selector = Selector(knowledge, log.name)
     selector.feed(log.raw)
-    return selector.finish()
+    return noted(selector.finish(), [log.note] if log.note else [])
 
 
 def _near(hits: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -12,13 +12,18 @@ from . import __version__
 from .cli import OK, UsageError, emit, knowledge, output, standard_input, unreadable
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
-from .options import Parser
+from .near import nearest
+from .options import Once, Parser, columns
 from .solving import Answer, Situation, Wishes, solve
+from .solving.ground import ground
 from .solving.limits import LimitError, limits
 from .solving.situation import from_facts
 from .tables import derive
 from .values import Version, capability, version
 
+_EXAMPLES = {"python": "3.11", "glibc": "2.35"}
+_DRIVERS_END = 1000  # driver branches have had three digits since 2008
+_CUDA_END = 20
 _EXAMPLE = "cudnn-triage solve --framework torch --gpu 'RTX 5090' --driver 570.86 --python 3.11 --os linux"
 
 
@@ -30,7 +35,7 @@ def run(args: Sequence[str]) -> int:
     keep = dict(_requirement(text, "--keep") for text in options.keep)
     for text in options.gpu:
         _check_gpu(text, known)
-    told = Facts(_told(options, keep))
+    told = Facts(_told(options, keep, known))
     derive(told, known)
     if options.log:
         told = Facts([*told, *_of_log(options.log, known, told)])
@@ -53,15 +58,17 @@ def _parser() -> argparse.ArgumentParser:
         description="Say which set of versions works on a machine, nearest to what is installed, with the commands.",
         epilog=f"Example: {_EXAMPLE}. What is not told stays unknown and is asked for where it matters.",
     )
-    parser.add_argument("--framework", required=True, metavar="NAME", help="torch, tensorflow, jax, onnxruntime ...")
+    parser.add_argument(
+        "--framework", action=Once, required=True, metavar="NAME", help="torch, tensorflow, jax, onnxruntime ..."
+    )
     parser.add_argument(
         "--gpu", action="append", default=[], metavar="GPU", help="its name or compute capability; repeat for several"
     )
-    parser.add_argument("--driver", metavar="VERSION", help="NVIDIA driver version (nvidia-smi)")
-    parser.add_argument("--python", metavar="VERSION", help="Python version")
-    parser.add_argument("--os", choices=("linux", "windows", "macos", "wsl"), help="operating system")
-    parser.add_argument("--arch", metavar="PROCESSOR", help="processor: x86_64, aarch64 (uname -m)")
-    parser.add_argument("--glibc", metavar="VERSION", help="glibc version (ldd --version)")
+    parser.add_argument("--driver", action=Once, metavar="VERSION", help="NVIDIA driver version (nvidia-smi)")
+    parser.add_argument("--python", action=Once, metavar="VERSION", help="Python version")
+    parser.add_argument("--os", action=Once, choices=("linux", "windows", "macos", "wsl"), help="operating system")
+    parser.add_argument("--arch", action=Once, metavar="PROCESSOR", help="processor: x86_64, aarch64 (uname -m)")
+    parser.add_argument("--glibc", action=Once, metavar="VERSION", help="glibc version (ldd --version)")
     parser.add_argument(
         "--installed", action="append", default=[], metavar="PACKAGE==VERSION", help="what is installed; repeatable"
     )
@@ -72,12 +79,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="WHAT",
         help="what must stay: torch, torch==2.1, 'cuda<13', python==3.11",
     )
-    parser.add_argument("--manager", choices=("pip", "uv", "conda"), default="pip", help="who installs (default: pip)")
-    parser.add_argument("--log", metavar="FILE", help="take facts from a log, '-' is standard input")
+    parser.add_argument(
+        "--manager", action=Once, choices=("pip", "uv", "conda"), default="pip", help="who installs (default: pip)"
+    )
+    parser.add_argument("--log", action=Once, metavar="FILE", help="take facts from a log, '-' is standard input")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
     parser.add_argument("--verbose", action="store_true", help="list every rejected build")
-    parser.add_argument("--width", type=int, metavar="N", help="columns of text output")
+    parser.add_argument("--width", type=columns, metavar="N", help="columns of text output")
     return parser
 
 
@@ -86,7 +95,9 @@ def _framework(asked: str, known: Knowledge) -> str:
     for name, recipe in known.recipes.items():
         if folded == name or folded in recipe["aliases"] or folded == recipe["title"].casefold():
             return name
-    raise UsageError(f"--framework {asked}: not known; known: {', '.join(sorted(known.recipes))}")
+    names = [name for key, recipe in known.recipes.items() for name in (key, *recipe["aliases"])]
+    close = nearest(asked, names)
+    raise UsageError(f"--framework {asked}: not known{close}; known: {', '.join(sorted(known.recipes))}")
 
 
 def _check_gpu(text: str, known: Knowledge) -> None:
@@ -95,11 +106,16 @@ def _check_gpu(text: str, known: Knowledge) -> None:
         raise UsageError(f"--gpu {text}: one GPU at a time; repeat --gpu for several")
     asked = Facts(_gpu(text))
     derive(asked, known)
+    names = known.table["gpus"]["rows"]
     if not asked.values("gpu.cc"):
         raise UsageError(
-            f"--gpu {text}: no GPU of that name in the tables; give its compute capability, such as --gpu 8.6 "
-            "(nvidia-smi --query-gpu=compute_cap --format=csv,noheader)"
+            f"--gpu {text}: no GPU of that name in the tables{nearest(text, (row['key'] for row in names))}; give its "
+            "compute capability, such as --gpu 8.6 (nvidia-smi --query-gpu=compute_cap --format=csv,noheader)"
         )
+    served = {row["cc"] for row in names} | set(map(str, ground(known).capabilities))
+    if not asked.values("gpu.name") and str(asked.values("gpu.cc")[0]) not in served:
+        row = ", ".join(sorted(served, key=lambda cc: tuple(map(int, cc.split(".")))))
+        raise UsageError(f"--gpu {text}: no GPU has that compute capability; the tables know {row}")
 
 
 def _gpu(text: str) -> Iterator[Fact]:
@@ -107,20 +123,37 @@ def _gpu(text: str) -> Iterator[Fact]:
     yield Fact("gpu.cc", read) if read else Fact("gpu.name", text)
 
 
-def _told(options: argparse.Namespace, keep: dict[str, str]) -> Iterator[Fact]:
+def _told(options: argparse.Namespace, keep: dict[str, str], known: Knowledge) -> Iterator[Fact]:
     """The facts on the command line. A Python or driver to keep is a fact like any other."""
     for text in options.gpu:
         yield from _gpu(text)
     for name, fact in (("driver", "driver.version"), ("python", "python.version"), ("glibc", "glibc.version")):
         text = getattr(options, name, None) or keep.pop(name, "").lstrip("=")
         if text:
-            yield Fact(fact, _version(text, f"--{name}"))
+            read = _version(text, f"--{name}")
+            if name == "driver":
+                _check_driver(text, read, known)
+            elif len(read.parts) < 2:
+                raise UsageError(f"--{name} {text}: which minor release? such as {_EXAMPLES[name]}")
+            yield Fact(fact, read)
     if options.os:
         yield Fact("platform.os", "linux" if options.os == "wsl" else options.os)
         if options.os == "wsl":
             yield Fact("platform.wsl", "2")
     if options.arch:
         yield Fact("platform.arch", options.arch)
+
+
+def _check_driver(text: str, read: Version, known: Knowledge) -> None:
+    """Raise UsageError for what is no number of an NVIDIA driver. Newer ones than the tables know may well be."""
+    oldest, newest = ground(known).oldest_known_driver, ground(known).newest_driver
+    if oldest.parts[0] <= read.parts[0] < _DRIVERS_END:
+        return
+    cuda = " That looks like what nvidia-smi calls 'CUDA Version'." if read.parts[0] < _CUDA_END else ""
+    raise UsageError(
+        f"--driver {text}: no NVIDIA driver has that number; the tables know {oldest} to {newest}, such as 535.104.05 "
+        f"(nvidia-smi --query-gpu=driver_version --format=csv,noheader).{cuda}"
+    )
 
 
 def _of_log(name: str, known: Knowledge, told: Facts) -> Iterable[Fact]:

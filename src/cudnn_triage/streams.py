@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from .containers import expanded, packed
 from .encodings import decode, wide
 from .knowledge.base import Knowledge
-from .reading import Log, ReadError, read
+from .reading import Log, ReadError, noted, read
 from .records import is_lines
 from .selection import WHOLE, Selector
 
@@ -52,9 +52,10 @@ def logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
     head, more = _begin(chunks, WHOLE)
     if not more:
         return read(head, name)
+    notes: list[str] = []
     if packed(head, name):
         data = b"".join([head, *chunks])
-        inner = expanded(data, name)
+        inner = expanded(data, name, notes)
         if inner is None:
             return read(data, name)
         start, more = _begin(inner, WHOLE)
@@ -69,7 +70,7 @@ def logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
     selector = Selector(knowledge, name, encoding)
     for chunk in _recoded(_again(head[mark:], chunks), encoding) if encoding else _again(head, chunks):
         selector.feed(chunk)
-    return [selector.finish()]
+    return [noted(selector.finish(), notes)]
 
 
 def _chunks(source: Source, seen: Seen | None) -> Iterator[bytes]:

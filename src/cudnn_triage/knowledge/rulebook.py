@@ -77,7 +77,8 @@ def _disable(document: Document, book: Rulebook) -> None:
 
 
 def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None:
-    shown = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+    typed = path if not folder.is_absolute() else Path(folder.name, path.relative_to(folder))
+    shown = typed.as_posix()
     if path.suffix != ".yaml":
         raise Problem(shown, 0, "", "rule files end in .yaml")
     kind = path.relative_to(folder).parts[0]

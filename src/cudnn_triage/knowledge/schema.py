@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import Meta, field, inspect
 
-from .yamlfile import Document
+from ..near import nearest
+from .yamlfile import Document, Problem
 
+DATE_PATTERN = r"^20\d\d-[01]\d-[0-3]\d$"
+ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Text = Annotated[str, Meta(min_length=1)]
-Date = Annotated[str, Meta(pattern=r"^20\d\d-[01]\d-[0-3]\d$")]
-Id = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+Date = Annotated[str, Meta(pattern=DATE_PATTERN)]
+Id = Annotated[str, Meta(pattern=ID_PATTERN)]
 Strength = Literal["certain", "strong", "likely", "possible", "weak"]
 Flag = Literal["true", "false"]
 Realm = Literal["hardware", "firmware", "driver", "program", "settings", "environment", "information"]
@@ -294,4 +298,73 @@ def convert(document: Document, shape: type[T]) -> T:
         return msgspec.convert(document.data, shape)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `")
-        raise document.problem(path.rstrip("`") or "$", message) from None
+        raise _problem(document, shape, path.rstrip("`") or "$", message) from None
+
+
+ID_WORDS = "expected lower-case letters and digits in words with hyphens, such as cudnn-not-found"
+_WORDS = {
+    f"Expected `str` matching regex {DATE_PATTERN!r}": "expected a date such as 2026-11-20",
+    f"Expected `str` matching regex {ID_PATTERN!r}": ID_WORDS,
+    "Expected `str` of length >= 1": "expected a text, got nothing",
+}
+_KINDS = {"array": "a list", "object": "a map", "str": "a text", "null": "nothing"}
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
+_ENUM = re.compile(r"Invalid enum value '(.*)'")
+
+
+def _problem(document: Document, shape: Any, path: str, message: str) -> Problem:
+    """What msgspec found wrong at ``path``, in words, at the line on which it stands."""
+    where, kind, value = _at(path, inspect.type_info(shape), document.data)
+    if unknown := _UNKNOWN.fullmatch(message):
+        known = [one.encode_name for one in kind.fields] if isinstance(kind, inspect.StructType) else []
+        told = f"unknown field{nearest(unknown[1], known)}; known: {', '.join(known)}"
+        return document.problem(f"{where}.{unknown[1]}", told)
+    if (wrong := _ENUM.fullmatch(message)) and isinstance(kind, inspect.LiteralType):
+        allowed = [str(one) for one in kind.values]
+        return document.problem(
+            where, f"{wrong[1]!r}: expected one of {', '.join(allowed)}{nearest(wrong[1], allowed)}"
+        )
+    got = f", got {value!r}" if message in _WORDS and value else ""
+    message = re.sub(
+        r"`(array|object|str|null)( \| null)?`", lambda found: _KINDS[found[1]], _WORDS.get(message, message)
+    )
+    return document.problem(where, message[0].lower() + message[1:] + got)
+
+
+def _at(path: str, kind: Any, value: Any) -> tuple[str, Any, Any]:
+    """A path of msgspec with the keys of maps written out, and the type and the value that stand there."""
+    where = "$"
+    for name, index in _STEP.findall(path):
+        kind = _plain(kind)
+        if isinstance(kind, inspect.StructType):
+            kind = next((one.type for one in kind.fields if one.encode_name == name), None)
+            step: Any = name
+        elif isinstance(kind, inspect.DictType):  # msgspec does not say which of the values is wrong
+            inner = kind.value_type
+            step = next((key for key, held in value.items() if not _fits(held, inner)), "") if index == "..." else name
+            kind = inner
+        else:
+            kind = getattr(kind, "item_type", None)
+            step = int(index) if index.isdecimal() else 0
+        where += f"[{step}]" if isinstance(step, int) else f".{step}"
+        held = (isinstance(value, dict) and step in value) or (isinstance(value, list) and step in range(len(value)))
+        value = value[step] if held else None
+    return where, _plain(kind), value
+
+
+def _plain(kind: Any) -> Any:
+    """A type without None, and without what is said of it beside."""
+    if isinstance(kind, inspect.UnionType):
+        kind = next((one for one in kind.types if not isinstance(one, inspect.NoneType)), kind)
+    return kind.type if isinstance(kind, inspect.Metadata) else kind
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of a map may be what is expected: structs are looked into, all else is text."""
+    kind = _plain(kind)
+    try:
+        msgspec.convert(value, kind.cls if isinstance(kind, inspect.StructType) else str)
+    except msgspec.ValidationError:
+        return False
+    return True

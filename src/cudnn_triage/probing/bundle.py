@@ -67,8 +67,8 @@ def script(knowledge: Knowledge) -> str:
         probes.append({"id": probe, "parts": pieces, **limits})
     return "\n".join(
         [
-            text_of("runner.py"),
-            text_of("portable.py"),
+            *_SCRIPT_HEAD,
+            f"RUNNER = {_literal(text_of('runner.py') + text_of('portable.py'))}",
             f"TOOL = {HEAD!r}",
             f"SUPERVISOR = {_literal(text_of('supervisor.py'))}",
             "PARTS = [",
@@ -76,10 +76,21 @@ def script(knowledge: Knowledge) -> str:
             "]",
             f"PROBES = {probes!r}",
             'if __name__ == "__main__":',
+            "    exec(compile(RUNNER, __file__, 'exec'))",
             "    main(TOOL, SUPERVISOR, PARTS, PROBES)",
             "",
         ]
     )
+
+
+_SCRIPT_HEAD = (
+    "# -*- coding: utf-8 -*-",
+    "# All probes of cudnn-triage in one file: python look.py --help. Any Python can read this head; the rest is text to it.",
+    "import sys",
+    "if sys.version_info[:2] < (3, 8):",
+    "    sys.exit('this needs Python 3.8 or newer and was run by ' + sys.version.split()[0] + ': run it with another one, '",
+    "             'and name the Python to examine behind it: python3 look.py /path/to/python')",
+)
 
 
 def _literal(text: str) -> str:

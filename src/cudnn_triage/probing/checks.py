@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
@@ -13,6 +13,7 @@ from ..knowledge.base import Knowledge
 from ..knowledge.trees import asks_the_log, fact_names
 from ..report import Look
 from ..settling import judge
+from ..values import show
 from ..whereabouts import Ground, machine
 from .plan import Planner
 
@@ -46,6 +47,7 @@ class Check:
     verdict: Verdict
     grounds: tuple[Ground, ...]
     missing: tuple[str, ...]  # facts that would decide, and how to read them
+    read: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what the cause's conditions ask for, and the values found
 
     def to_dict(self, look: Look) -> dict[str, Any]:
         """As JSON."""
@@ -54,11 +56,12 @@ class Check:
             "verdict": self.verdict,
             "grounds": [{"why": g.why, "condition": g.condition, "readings": _readings(g)} for g in self.grounds],
             "missing": list(self.missing),
+            "readings": {name: list(values) for name, values in self.read},
             "interpreter": look.interpreter,
             "probes": [asdict(item) for item in look.probes],
         }
 
-    def text(self, knowledge: Knowledge, where: str) -> str:
+    def text(self, knowledge: Knowledge, where: str, look: Look) -> str:
         """For people, the answer first."""
         lines = [f"{_SAID[self.verdict]}: {self.cause} ({knowledge.causes[self.cause]['title']}), on {where}"]
         lines += [f"  {ground.why} ({', '.join(_readings(ground))})" for ground in self.grounds]
@@ -67,11 +70,24 @@ class Check:
         if self.missing:
             lines.append("What would decide:")
             lines += [f"  {ask}" for ask in self.missing]
+        if self.read:
+            lines.append("What was read:")
+            lines += [
+                f"  {_title(name, knowledge)} = {', '.join(values) or 'none found'}" for name, values in self.read
+            ]
+        for item in look.probes:
+            if item.status not in ("ok", "skipped"):
+                lines.append(f"The probe {item.name} {item.status}{f': {item.reason}' if item.reason else ''}")
         return "\n".join(lines)
 
 
 def _readings(ground: Ground) -> list[str]:
     return [f"{fact.name} = {fact.text}" for fact in ground.facts]
+
+
+def _title(name: str, knowledge: Knowledge) -> str:
+    fact = knowledge.facts.get(name)
+    return f"{fact['title']} ({name})" if fact else name
 
 
 def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge) -> Check:
@@ -93,13 +109,14 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
         if status == "confirmed" or not wanted:
             break
         there.run(dict.fromkeys(wanted, f"is it {cause}?"))
-    if status == "confirmed":
-        return Check(cause, "still-there", grounds, ())
     ended = {item.name: item.status for item in there.look.probes}
+    read = tuple(_read([*confirm, *refute], now.scope, planner, ended))
+    if status == "confirmed":
+        return Check(cause, "still-there", grounds, (), read)
     if status == "refuted" or (
         confirm and all(_not_found(item["when"], now.scope, planner, ended) for item in confirm)
     ):
-        return Check(cause, "gone", grounds, ())
+        return Check(cause, "gone", grounds, (), read)
     asked = [name for item in (*confirm, *refute) for name in fact_names(item["when"])]
     unknown = [name for name in dict.fromkeys(asked) if not name.startswith(OF_THE_LOG) and not now.scope.values(name)]
     missing = [ask for name in unknown if (ask := _ask(name, knowledge))]
@@ -107,7 +124,25 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
         missing = ["no reading of a machine settles this cause: run the program again and look at its log"]
     elif not confirm and not refute:
         missing = [f"the log it was found in: cudnn-triage verify {cause} FILE"]
-    return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)))
+    return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)), read)
+
+
+def _read(
+    conditions: Iterable[dict[str, Any]], scope: Readings, planner: Planner, ended: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What conditions ask for and was read, with the values; without any where it was looked for and is not there."""
+    for name in dict.fromkeys(name for item in conditions for name in fact_names(item["when"])):
+        values = tuple(map(show, scope.values(name)))
+        if values or _looked_for(name, planner, ended):
+            yield name, values
+
+
+def _looked_for(name: str, planner: Planner, ended: Mapping[str, str]) -> bool:
+    """Whether a fact that lists what is found would be known if there were any: the probes that read it ran to their end."""
+    if name.startswith(OF_THE_LOG) or not planner.lists(name):
+        return False
+    answers = {ended.get(probe, "") for probe in planner.readers(name)}
+    return "ok" in answers and answers <= {"ok", "skipped"}
 
 
 def _not_found(tree: list[Any], scope: Readings, planner: Planner, ended: Mapping[str, str]) -> bool:
@@ -120,10 +155,7 @@ def _not_found(tree: list[Any], scope: Readings, planner: Planner, ended: Mappin
     if result is not None:
         return not result
     unknown = [name for name in fact_names(tree) if not scope.values(name)]
-    if any(name.startswith(OF_THE_LOG) or not planner.lists(name) for name in unknown):
-        return False
-    answers = [[ended.get(probe, "") for probe in planner.readers(name)] for name in unknown]
-    return bool(answers) and all("ok" in each and set(each) <= {"ok", "skipped"} for each in answers)
+    return bool(unknown) and all(_looked_for(name, planner, ended) for name in unknown)
 
 
 def _ask(name: str, knowledge: Knowledge) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report import Report
-from .plain import cut, headline, reason, visible, visible_lines
+from .plain import cut, headline, reason, unread, visible, visible_lines
 
 _LEVEL = {"diagnosed": "error", "unexplained": "warning", "unrelated": "notice", "benign": "notice", "empty": "notice"}
 _LONGEST = 300  # characters of a log line
@@ -23,7 +23,8 @@ def annotation(report: Report) -> str:
         message += [reason(e, report) + f" ({e.text})" for e in diagnosis.evidence if e.kind == "probe"]
         title = f"{diagnosis.cause} ({diagnosis.confidence:.0%}, {diagnosis.status})"
         return f"::{level} title={_property(title)}::{_data(chr(10).join(message))}\n"
-    return f"::{_LEVEL[report.verdict]} title=cudnn-triage::{_data(headline(report))}\n"
+    told = f"{headline(report)} {unread(report)}" if report.input.note else headline(report)
+    return f"::{_LEVEL[report.verdict]} title=cudnn-triage::{_data(told)}\n"
 
 
 def _data(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..report import Diagnosis, EvidenceItem, FixItem, Report
-from .plain import SAFETY, counted, cut, percent, reason, refutations, rivals, ruled_out, status, visible
+from .plain import SAFETY, counted, cut, percent, reason, refutations, rivals, ruled_out, status, unread, visible
 
 _WIDTH = 300  # characters of a log line that a comment shows
 _LISTED = 10
@@ -50,6 +50,8 @@ def _parts(report: Report) -> Iterator[str]:
         if report.failed:
             yield "Where it failed:\n"
             yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
+    if report.input.note:
+        yield f"{code(unread(report))}\n"
     if report.unexplained:
         yield "Not explained by any rule:\n"
         yield fenced(f"{line.line} | {line.text}" for line in report.unexplained[:_LISTED])

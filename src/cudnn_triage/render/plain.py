@@ -40,6 +40,11 @@ def headline(report: Report) -> str:
     return cut(report.summary, _HEADLINE)
 
 
+def unread(report: Report) -> str:
+    """That not all of the input could be read."""
+    return f"Not all was read: {report.input.note}."
+
+
 def percent(diagnosis: Diagnosis) -> str:
     """The confidence as people read it."""
     return f"{diagnosis.confidence:.0%}"

@@ -21,6 +21,7 @@ from .plain import (
     rivals,
     ruled_out,
     status,
+    unread,
     visible,
     visible_lines,
 )
@@ -143,6 +144,9 @@ class _Page:
             if report.benign:
                 yield Text()
             yield from self._looked_at(report)
+        if report.input.note:
+            yield Text()
+            yield from self.wrapped(Text(self.shown(visible(unread(report))), "yellow"))
 
     def _diagnosed(self, report: Report, best: Diagnosis, others: tuple[Diagnosis, ...]) -> Iterator[Text]:
         yield from self.wrapped(Text(self.shown(best.title), "bold red"))

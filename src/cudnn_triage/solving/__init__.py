@@ -11,7 +11,7 @@ from .answer import Answer, Choice, Option, Question, Rejection
 from .builds import Build, builds
 from .commands import choice, commands, verify, way_exists
 from .constraints import Check, consistent, numbering, span_text, values, verdict
-from .ground import Ground, ground
+from .ground import Ground, at_least, ground
 from .nearness import nearest_first
 from .relaxing import relaxed
 from .situation import Situation, Wishes
@@ -77,6 +77,8 @@ class _Question:
                 rejected.append(Rejection(build.name, done[0].reason))
         if undecided:
             return self._open(undecided, rejected)
+        if not conflict and (missing := self._platform()):
+            return Answer("none", self.framework, missing, (), options=self._relaxed())
         summary = conflict or f"No {self.title} that the tables know works here"
         return Answer(
             "none", self.framework, summary, self._assumed(), options=self._relaxed(), rejected=tuple(rejected)
@@ -118,6 +120,19 @@ class _Question:
             rejected=tuple(rejected),
         )
 
+    def _platform(self) -> str:
+        """That there are no GPU builds for this system and processor at all; empty where there are."""
+        names = {name for build in builds(self.framework, self.knowledge) for name, _ in build.wheels}
+        system, processor = self.situation.system, self.situation.processor
+        mine = [name for name in names if not system or name.startswith(f"{system}-")]
+        if system in self.ground.ended and not mine:
+            return f"No {self.title} of today uses an NVIDIA GPU on {system}: {self.ground.ended[system]}"
+        if any(not processor or name.endswith(f"-{processor}") for name in mine):
+            return ""
+        here = "-".join(filter(None, (system, processor)))
+        wsl = " (WSL2 counts as Linux: --os wsl)" if system == "windows" else ""
+        return f"There is no {self.title} build with GPU support for {here}; there are for {listed(sorted(names))}{wsl}"
+
     def _conflict(self) -> str:
         """Why driver and GPU cannot be in one machine."""
         driver = self.situation.driver
@@ -139,7 +154,11 @@ class _Question:
         """What was taken for granted because nobody said otherwise, and would show itself at once if it were wrong."""
         known = {"platform.arch": bool(self.situation.processor), "glibc.version": bool(self.situation.glibc)}
         known["glibc.version"] |= self.situation.system in ("windows", "macos")
-        return tuple(row["told"] for row in self.knowledge.table["assumed"]["rows"] if not known[row["key"]])
+        taken = [row["told"] for row in self.knowledge.table["assumed"]["rows"] if not known[row["key"]]]
+        driver, newest = self.situation.driver, self.ground.newest_driver
+        if driver and not at_least(newest, driver.first(1)):
+            taken.append(f"driver {driver}, newer than all in the tables (up to {newest}), runs what those run")
+        return tuple(taken)
 
     def _questions(self, unknown: list[str]) -> tuple[Question, ...]:
         facts = [self.knowledge.facts[_FACTS[name]] for name in unknown]

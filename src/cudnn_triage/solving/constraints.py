@@ -285,13 +285,33 @@ def _driver(code: Code, situation: Situation, ground: Ground) -> Check:
     for (_, system), drivers in worlds(situation, ground).items():
         bound = least[system]
         results += [None] if bound is None else [at_least(drivers[0], bound), at_least(drivers[-1], bound)]
-    bounds = " and ".join(f"{bound} ({_SPELT[system]})" for system, bound in least.items() if bound)
-    if not bounds:
+    known = {system: bound for system, bound in least.items() if bound}
+    if not known:
         return Check(None, f"the oldest driver for CUDA {code.cuda} is not in the tables")
+    needing, known = _with_gpus(f"CUDA {code.cuda}", known, situation, ground)
+    same = len(known) > 1 and len({bound.text for bound in known.values()}) == 1
+    bounds = " and ".join(f"{bound} ({_SPELT[system]})" for system, bound in known.items())
+    bounds = next(iter(known.values())).text if same else bounds
     holds = over(results)
     here = f"; here {situation.driver}" if situation.driver else ""
     unknown = () if holds is not None else ("system",) if situation.driver else ("driver",)
-    return Check(holds, f"CUDA {code.cuda} needs a driver of {bounds} or newer{here}", unknown)
+    return Check(holds, f"{needing} needs a driver of {bounds} or newer{here}", unknown)
+
+
+def _with_gpus(
+    needing: str, least: dict[str, Version], situation: Situation, ground: Ground
+) -> tuple[str, dict[str, Version]]:
+    """What needs a driver, and the oldest that will do: where a GPU came after the CUDA release, its own first driver."""
+    late: set[Version] = set()
+    for system, bound in least.items():
+        for capability in situation.gpus:
+            first = ground.first_driver(capability, system)
+            if first and not at_least(bound, first):
+                late.add(capability)
+                least = {**least, system: max(least[system], first, key=lambda v: v.parts)}
+    if not late:
+        return needing, least
+    return f"{needing} on compute capability {_row(sorted(late, key=lambda cc: cc.parts))}", least
 
 
 _SPELT = {"linux": "Linux", "windows": "Windows"}

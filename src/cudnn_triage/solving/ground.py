@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from ..knowledge.base import Knowledge
@@ -28,6 +28,8 @@ class Ground:
         self.assumed_glibc = read(self.assumed["glibc.version"])
         self.managers = rows["managers"]
         self.capabilities = tuple(read(key) for key in self._served)
+        self.ended = {key: row["told"] for key, row in rows["systems"].items()}
+        """Systems for which there is no CUDA any more, with what is to be said of them."""
         branches = knowledge.table["driver-cuda"]["rows"]
         self._branches = {row["cuda"]: limits(row["key"]) for row in branches}
         self.steps = {system: self._thresholds(system) for system in SYSTEMS}
@@ -77,6 +79,16 @@ class Ground:
         major = [row for key, row in self._cudnn.items() if cudnn is None or read(key).parts[0] == cudnn.parts[0]]
         return max((read(_oldest(row, cuda)) for row in major), key=lambda cc: cc.parts, default=None)
 
+    @cached_property
+    def newest_driver(self) -> Version:
+        """The newest driver that any table knows."""
+        return max((steps[-1] for steps in self.steps.values()), key=lambda v: v.parts)
+
+    @cached_property
+    def oldest_known_driver(self) -> Version:
+        """The oldest driver that any table knows."""
+        return min((steps[0] for steps in self.steps.values()), key=lambda v: v.parts)
+
     @cache  # noqa: B019 - there are few grounds, and they live as long as the program
     def drivers(self, capability: Version, system: str) -> tuple[Version, ...]:
         """The drivers that a GPU can have, by some that stand for all others: one at each step where a table changes."""
@@ -110,6 +122,7 @@ TABLES = (
     "forward",
     "assumed",
     "managers",
+    "systems",
     "wheels",
 )
 """The tables that every recipe needs."""
