@@ -94,6 +94,13 @@ def test_an_echo_is_shown_under_its_root(base: Rules) -> None:
     assert found.diagnoses[0].evidence[0].echoes == (1, 3)
 
 
+def test_of_two_messages_that_may_follow_from_each_other_the_first_in_the_log_is_the_root(base: Rules) -> None:
+    base.points("timed-out", "collective timed out", "assertion", more="symptom_of: [not-found]")
+    base.points("no-peer", "peer not found", "not-found", more="symptom_of: [assertion]")
+    assert [d.cause for d in report(base, "E collective timed out\nE peer not found").diagnoses] == ["assertion"]
+    assert [d.cause for d in report(base, "E peer not found\nE collective timed out").diagnoses] == ["not-found"]
+
+
 def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"

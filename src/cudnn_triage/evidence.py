@@ -280,8 +280,8 @@ def find_echoes(
 ) -> dict[Occurrence, str]:
     """Which matches are the echo of another: a rule that names another rule or cause in ``symptom_of``, and it is there.
 
-    A cause is there when a match that is no echo itself speaks for it with weight. Of two rules that name each other, the
-    one that stands first in the log is the root.
+    A cause is there when a match that is no echo of a rule speaks for it with weight. Of two rules that name each other, or
+    each other's causes, the one that stands first in the log is the root.
     """
     first: dict[str, Occurrence] = {}
     for occurrence in occurrences:
@@ -296,21 +296,30 @@ def find_echoes(
             if not mutual or (there.first, there.start) < (first[occurrence.rule].first, first[occurrence.rule].start):
                 echoes[occurrence] = root
                 break
-    causes: dict[str, str] = {}
-    for occurrence, items in drawn.items():
+    speakers: dict[str, dict[str, Occurrence]] = {}  # cause -> rule -> its first match that speaks for the cause
+    for occurrence in occurrences:
         if occurrence not in echoes:
-            for item in items:
-                if item.supports and item.strength in WEIGHTY:
-                    causes.setdefault(item.cause, occurrence.rule)
+            for cause in _weighty(drawn[occurrence]):
+                speakers.setdefault(cause, {}).setdefault(occurrence.rule, occurrence)
     for occurrence in occurrences:
         if occurrence in echoes:
             continue
-        own = {item.cause for item in drawn[occurrence] if item.supports and item.strength in WEIGHTY}
+        own = _weighty(drawn[occurrence])
         for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
-            if root in causes and causes[root] != occurrence.rule and root not in own:
+            others = [other for rule, other in speakers.get(root, {}).items() if rule != occurrence.rule]
+            if root not in own and any(
+                (other.first, other.start) < (occurrence.first, occurrence.start)
+                or own.isdisjoint(knowledge.by_id[other.rule]["symptom_of"])
+                for other in others
+            ):
                 echoes[occurrence] = root
                 break
     return echoes
+
+
+def _weighty(items: Sequence[Evidence]) -> set[str]:
+    """The causes that some of these speak for with weight."""
+    return {item.cause for item in items if item.supports and item.strength in WEIGHTY}
 
 
 def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[int]:
