@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from conftest import Rules
+from cudnn_triage.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG = "step 1\nRuntimeError: the frob is out of cheese\n"
@@ -311,3 +312,21 @@ def test_json_needs_neither_rich_nor_yaml_nor_pyparsing(folder: str) -> None:
     )  # fills the cache
     result = subprocess.run([sys.executable, "-c", code], input=LOG.encode(), capture_output=True, check=True, cwd=ROOT)
     assert result.stderr.decode().strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("slove", "did you mean the command solve?"),
+        ("help", "commands are explain, solve,"),
+        ("CUDA error: out of memory", "that looks like a message: echo"),
+    ],
+)
+def test_who_names_no_file_is_told_what_was_meant(name: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_only_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["error.log"]) == 2
+    assert capsys.readouterr().err == "cudnn-triage: error.log: cannot be read: No such file or directory\n"

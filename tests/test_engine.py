@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Rules
-from cudnn_triage import triage, triage_all
+from cudnn_triage import Triager, triage, triage_all
 from cudnn_triage.facts import Fact
 from cudnn_triage.reading import read
 from cudnn_triage.report import Report
@@ -327,3 +327,10 @@ def test_values_of_facts_may_be_given_as_text() -> None:
     log = "CUDA error: no kernel image is available for execution on the device"
     facts = [fact for fact in triage(log, facts=[Fact("gpu.cc", "sm_86")]).facts if fact.name == "gpu.cc"]
     assert [fact.value for fact in facts] == ["8.6"]
+
+
+def test_a_triager_says_what_it_takes() -> None:
+    with pytest.raises(TypeError, match="expected a Knowledge, got str"):
+        triage("x", knowledge="/rules")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected a Log, got str; of a text: cudnn_triage.triage\("):
+        Triager().triage("CUDA error")  # type: ignore[arg-type]

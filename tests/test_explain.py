@@ -267,6 +267,8 @@ SHIPPED = load()
         ("libnccl.so.2", ["NCCL", "nccl-version-mismatch"]),
         ("libcuda.so.1", ["the NVIDIA driver", "no wheel and no CUDA toolkit brings it", "driver-not-loaded"]),
         ("sm_120", ["compute capability 12.0", "RTX 5090", "since 12.8", "570 or newer", "gpu-arch-unsupported"]),
+        ("sm120", ["compute capability 12.0"]),
+        ("8.6", ["sm_86"]),
         ("compute capability 3.5", ["up to 11.8", "up to branch 470"]),
         ("NVIDIA GeForce RTX 4090", ["sm_89: compute capability 8.9"]),
         ("nccl", ["nvidia-nccl-cu11", "ncclSystemError", "nccl-version-mismatch"]),
@@ -283,6 +285,7 @@ def test_libraries_products_and_architectures_are_told_from_the_tables(asked: st
     [
         ("libcudnnn.so.9", "libcudnn.so.9"),
         ("cudnn-not-fond", "cudnn-not-found"),
+        ("GeForce RTX 5909", "RTX 5090"),
         ("CUDNN_STATUS_BAD_PARM", "CUDNN_STATUS_BAD_PARAM"),
     ],
 )

@@ -61,3 +61,9 @@ def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
         "signatures/general/general-gone.yaml", GENERAL.replace("in: unexplained", "in: unexplained\nunless: [toy]")
     )
     assert causes(general, f"{FAILED}my toy gizmo seems lost") == []
+
+
+def test_what_is_read_in_general_terms_is_never_believed_much(general: Rules) -> None:
+    both = f"{FAILED}my gizmo seems lost\n{FAILED}another gizmo is gone"
+    (said,) = triage(both, knowledge=general.knowledge()).diagnoses
+    assert 0.5 < said.confidence <= 0.75

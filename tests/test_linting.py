@@ -190,6 +190,7 @@ MISTAKES = {
     "anchor": (OLD, "id: frob-old", "id: &name frob-old", "&name", "", "anchors and aliases are not allowed"),
     "alias": (OLD, "source: frob.c", "source: *name", "*name", "", "anchors and aliases are not allowed"),
     "not-yaml": (OLD, "title: The", "title: [The", "templates:", "", "not valid YAML"),
+    "open-quote": (OLD, "read: 2026-11-20", "read: '2026-11-20", "read: '2026", "", "while scanning a quoted scalar"),
     "not-utf8": (OLD, "read: 2026-11-20", "read: \udcff", "", "", "cannot be read"),
     "list-as-key": (OLD, "explains: [frob-gone]", "? [a, b]\n: c", "? [a, b]", "$", "a key must be a plain word"),
     "unknown-field": (

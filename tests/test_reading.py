@@ -86,6 +86,11 @@ def test_a_report_says_that_its_input_was_cut(end: int, tmp_path: Path, capsys: 
     assert json.loads(capsys.readouterr().out)["input"]["note"] == ""
 
 
+def test_an_office_document_is_no_archive_of_logs() -> None:
+    with pytest.raises(ReadError, match=r"a\.docx: this is an Office document, not a log; copy the text"):
+        read(archive({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<w:t>CUDA error</w:t>"}), "a.docx")
+
+
 def test_a_damaged_member_of_an_archive_is_named() -> None:
     data = archive({"a.txt": b"CUDA error: out of memory\n" * 50, "b.txt": b"it is the other one\n" * 50})
     at = data.index(b"b.txt") + 12

@@ -12,7 +12,9 @@ from .pages import Names, Page, Part, Prose, Verbatim
 from .tables import derive
 from .values import Soname, Version, capability, soname, version
 
-_ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d{2,3})[af]?|(?:cc|compute capability) ?(\d{1,2}\.\d)", re.IGNORECASE)
+_ARCHITECTURE = re.compile(
+    r"(?:sm|compute)_?(\d{2,3})[af]?|(?:(?:cc|compute capability) ?)?(\d{1,2}\.\d)", re.IGNORECASE
+)
 _MAKERS = re.compile(r"\b(?:nvidia|geforce)\b", re.IGNORECASE)
 _WANTED = {"cudnn.wanted": "cudnn.compiled", "cuda.wanted": "cuda.build"}
 """What a library's name tells, and what the tables of frameworks say of the same."""
@@ -36,6 +38,11 @@ def architectures(knowledge: Knowledge) -> list[Version]:
     """The compute capabilities of GPUs that the tables know, oldest first."""
     found = {row["cc"] for row in _rows("gpus", knowledge)} | {row["key"] for row in _rows("driver-archs", knowledge)}
     return sorted((cc for text in found if (cc := version(text))), key=lambda cc: cc.parts)
+
+
+def gpu_names(knowledge: Knowledge) -> list[str]:
+    """The names of GPUs that the tables know."""
+    return [row["key"] for row in _rows("gpus", knowledge)]
 
 
 def library_page(asked: str, knowledge: Knowledge) -> Page | None:

@@ -170,12 +170,24 @@ def _logs(options: argparse.Namespace, known: Knowledge, unread: list[UsageError
             else:
                 logs += read_file(name, known, progress)
         except ReadError as error:
-            unread.append(unreadable(error))
+            unread.append(UsageError(f"{unreadable(error)}{'' if os.path.exists(name) else meant(name)}"))
         finally:
             progress.done()
     if not logs and unread:
         raise unread[0]
     return logs
+
+
+def meant(name: str) -> str:
+    """What somebody may have meant who named a log that is not there: a command, or the message itself."""
+    if " " in name.strip():
+        return "; that looks like a message: echo 'MESSAGE' | cudnn-triage, or cudnn-triage explain 'MESSAGE'"
+    if os.path.basename(name) != name or "." in name:
+        return ""
+    from .near import near
+
+    close = near(name, COMMANDS, 1)
+    return f"; did you mean the command {close[0]}?" if close else f"; commands are {', '.join(COMMANDS)} (--help)"
 
 
 def _follow(options: argparse.Namespace, triager: Triager, tell: Callable[[Report], None]) -> Report:

@@ -130,6 +130,8 @@ def _lint(options: argparse.Namespace) -> int:
 
     own = [Path(folder) for folder in options.folders]
     for folder in own:
+        if folder.is_file():
+            raise UsageError(f"{folder}: is a file; name the folder of rules, in which signatures/, causes/ ... lie")
         if not folder.is_dir():
             raise UsageError(f"{folder}: no such folder")
     out = output()

@@ -290,6 +290,8 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
         infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError, UnicodeError) as error:
         raise ReadError(f"{name}: the zip archive is damaged ({error}); download it again") from error
+    if any(info.filename == "[Content_Types].xml" for info in infos):
+        raise ReadError(f"{name}: this is an Office document, not a log; copy the text of the log out of it")
     if len(infos) > _MOST_MEMBERS:
         raise ReadError(f"{name}: the zip archive holds more than {_MOST_MEMBERS} files; give the log itself")
     # GitHub's archive holds each job whole ('0_build.txt') and once more by steps ('build/1_Set up job.txt')

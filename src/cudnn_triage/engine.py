@@ -33,6 +33,11 @@ class Triager:
     """Triages logs with one knowledge base. Build once, use from any thread."""
 
     def __init__(self, knowledge: Knowledge | None = None) -> None:
+        if not isinstance(knowledge, Knowledge | None):
+            raise TypeError(
+                f"expected a Knowledge, got {type(knowledge).__name__}; of a folder of rules of your own: "
+                "cudnn_triage.knowledge.base.load((folder,))"
+            )
         self.knowledge = knowledge or load()
         self._matcher = Matcher(self.knowledge)
         self._fuzzy = FuzzyMatcher(self.knowledge)
@@ -81,6 +86,10 @@ class Triager:
         assume_local: bool = False,
     ) -> Report:
         """The report on one log. ``facts`` are taken as if the log said them; ``readings`` of a machine settle hypotheses."""
+        if not isinstance(log, Log):
+            raise TypeError(
+                f"expected a Log, got {type(log).__name__}; of a text: cudnn_triage.triage(text, knowledge=triager.knowledge)"
+            )
         log = selected(log, self.knowledge)
         case = self.beside(self.examine(clean(log), facts), readings, assume_local)
         return self.report(log, case, look)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .catalogue import architecture_page, library_names, library_page, product_names, product_page
+from .catalogue import architecture_page, gpu_names, library_names, library_page, product_names, product_page
 from .cleaning import clean
 from .grammar import parse
 from .knowledge.base import Knowledge
@@ -49,7 +49,7 @@ def explain(asked: str, knowledge: Knowledge) -> str:
     if found:
         return "\n\n".join(f"{heading}\n\n{as_text(page)}" if heading else as_text(page) for heading, page in found)
     names = (*knowledge.causes, *knowledge.by_id, *product_names(knowledge), *knowledge.libraries)
-    names += tuple(library_names(knowledge))
+    names += (*library_names(knowledge), *gpu_names(knowledge))
     raise Unknown(asked, near(asked, names, 5))
 
 

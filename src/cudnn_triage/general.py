@@ -68,5 +68,5 @@ class GeneralReader:
                 if name and match[group] and (value := read(kind, match[group])) is not None
             )
             span = match.start(), match.end()
-            found[rule["id"]] = Occurrence(rule["id"], index, index, *span, captures, "fuzzy", 0.0)
+            found[rule["id"]] = Occurrence(rule["id"], index, index, *span, captures, "fuzzy", 0.0, True)
         return list(found.values())

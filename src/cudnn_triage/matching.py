@@ -56,6 +56,7 @@ class Occurrence:
     captures: tuple[Capture, ...] = ()
     match: Literal["exact", "fuzzy"] = "exact"
     score: float = 100.0
+    general: bool = False  # it says only what kind of thing went wrong (general.py)
 
 
 @record

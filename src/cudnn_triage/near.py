@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _ALIKE = 70  # of 100; below it a suggestion is a guess
+_SHORT = 90.0  # for a name of which some words were left out
 
 
 def near(asked: str, names: Iterable[str], most: int = 3) -> list[str]:
-    """The names most like ``asked``, best first; case and words before the name do not matter ('NVIDIA GeForce RTX 5909')."""
+    """The names most like ``asked``, best first. Case and words before the name do not matter ('NVIDIA GeForce RTX 5909'), nor
+    words that were left out ('4090')."""
     from rapidfuzz import fuzz
 
     wanted = asked.strip().casefold()
@@ -16,8 +18,10 @@ def near(asked: str, names: Iterable[str], most: int = 3) -> list[str]:
 
     def likeness(name: str) -> float:
         folded = name.casefold()
-        end = " ".join(words[-len(folded.split()) :])
-        return max(fuzz.ratio(wanted, folded), 0.95 * fuzz.ratio(end, folded))
+        mine = folded.split()
+        end = " ".join(words[-len(mine) :])
+        short = _SHORT if words and set(words) <= set(mine) else 0.0
+        return max(fuzz.ratio(wanted, folded), 0.95 * fuzz.ratio(end, folded), short)
 
     found = [(-likeness(name), place, name) for place, name in enumerate(dict.fromkeys(names))]
     return [name for likeness, _, name in sorted(found)[:most] if -likeness >= _ALIKE]

@@ -13,7 +13,7 @@ from .labelled import Labelled
 
 FOLDS = 5
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
-_SET = frozenset({"fuzzy", "confirmed", "refuted", "doubt"})  # numbers that stay as ranking.py gives them
+_SET = frozenset({"fuzzy", "general", "confirmed", "refuted", "doubt"})  # numbers that stay as ranking.py gives them
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence
 _ACCEPTABLE = 0.5  # how much of a right answer an acceptable cause is
 

@@ -64,8 +64,10 @@ def loads(text: str, shown: str) -> Document:
                 raise Problem(shown, _line(event), "", "anchors and aliases are not allowed; write the value out")
         node = yaml.compose(text, Loader=_Base)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        raise Problem(shown, mark.line + 1 if mark else 0, "", f"not valid YAML: {error.problem}") from None
+        # of a quotation or bracket that is not closed, the line on which it began
+        mark = error.context_mark if "end of stream" in str(error.problem) else error.problem_mark
+        told = ", ".join(filter(None, (error.context, error.problem)))
+        raise Problem(shown, mark.line + 1 if mark else 0, "", f"not valid YAML: {told}") from None
     except yaml.YAMLError as error:
         raise Problem(shown, 0, "", f"not valid YAML: {error}") from None
     if node is None:
