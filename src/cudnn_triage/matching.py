@@ -7,7 +7,7 @@ linear time; every hit looks at a window whose size the template bounds.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -25,12 +25,14 @@ _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _SPACE = _SPACES.encode()
-_WORD = pattern(rf"[^{_SPACES}]+")
+_GAP = pattern(rf"([{_SPACES}]+)")
+_GAP_BYTES = pattern(rb"([" + _SPACE + rb"]+)")
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
+_WIDE = 1 << 16  # characters of a text with letters beyond ASCII that is searched as a whole
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -81,6 +83,12 @@ class Stream:
         return all(before < after for before, after in pairwise(self.order))
 
     @cached_property
+    def whole_lines(self) -> bool:
+        """Whether every window is made of whole lines, so that there is a match in it only if there is one in the text."""
+        easy = self.text.isascii() or len(self.text) <= _WIDE  # else each search would encode the whole text anew
+        return easy and max(map(len, self._plain), default=0) < _LONGEST_LINE
+
+    @cached_property
     def _plain(self) -> list[str]:
         """The lines in matching order, typographic quotes and spaces made plain (one character for one)."""
         texts = (self.lines[i].text for i in self.order)
@@ -101,33 +109,51 @@ class Stream:
         return list(accumulate((len(text) + 1 for text in self._plain), initial=0))
 
     @cached_property
-    def squeezed(self) -> bytes:
-        """The text as it is scanned."""
-        return self.text.encode("utf-8", "replace").translate(_SQUEEZE, _SPACE)
+    def _bytes(self) -> bytes:
+        return self.text.encode("utf-8", "replace")
 
     @cached_property
-    def _squeezed_starts(self) -> list[int]:
-        sizes = (len(text.encode("utf-8", "replace").translate(None, _SPACE)) for text in self._plain)
-        return list(accumulate(sizes, initial=0))
+    def squeezed(self) -> bytes:
+        """The text as it is scanned."""
+        return self._bytes.translate(_SQUEEZE, _SPACE)
+
+    def holds(self, literal: bytes) -> bool:
+        """Whether a literal stands somewhere in the squeezed text."""
+        known = self._held.get(literal)
+        if known is None:
+            known = self._held[literal] = literal in self.squeezed
+        return known
+
+    @cached_property
+    def _held(self) -> dict[bytes, bool]:
+        return {}
+
+    @cached_property
+    def _words(self) -> tuple[list[int], list[int]]:
+        """Of each run of bytes that squeezing copies: where it begins in the squeezed text, and in the text."""
+        sizes = [*map(len, _GAP_BYTES.split(self._bytes))]  # words and the white space between them by turns
+        wide = len(self._bytes) > len(self.text)
+        places = accumulate(map(len, _GAP.split(self.text)) if wide else sizes, initial=0)
+        return list(accumulate(sizes[::2], initial=0)), list(places)[::2]
+
+    @cached_property
+    def _letters(self) -> dict[int, list[int]]:
+        """Of words with letters beyond ASCII, for each byte of a word the letter it belongs to."""
+        return {}
 
     def from_squeezed(self, offset: int) -> int:
         """The place in ``text`` of a place in ``squeezed``."""
-        # lines without text share their start with the next one; the hit is in the last of them, which has text
-        row = bisect_right(self._squeezed_starts, offset) - 1
-        return self._starts[row] + self._place(row, offset - self._squeezed_starts[row])
-
-    def _place(self, row: int, offset: int) -> int:
-        """The index in a line of a byte of the squeezed line."""
-        words = self._words.get(row)
-        if words is None:
-            words = self._words[row] = _words(self._plain[row])
-        squeezed, starts = words
-        word = bisect_right(squeezed, offset) - 1
-        return starts[word] + offset - squeezed[word]
-
-    @cached_property
-    def _words(self) -> dict[int, tuple[list[int], list[int]]]:
-        return {}
+        squeezed, starts = self._words
+        number = bisect_right(squeezed, offset) - 1
+        start, within = starts[number], offset - squeezed[number]
+        if not within or len(self._bytes) == len(self.text):
+            return start + within
+        letters = self._letters.get(number)
+        if letters is None:
+            word = self.text[start : start + squeezed[number + 1] - squeezed[number]]
+            letters = [at for at, char in enumerate(word) for _ in char.encode("utf-8", "replace")]
+            self._letters[number] = letters
+        return start + letters[within]
 
     def place(self, offset: int) -> tuple[int, int]:
         """(index of the cleaned line, index in its text) of a place in ``text``."""
@@ -147,26 +173,54 @@ class Stream:
         return start, end
 
 
-def _words(text: str) -> tuple[list[int], list[int]]:
-    """Of each run of bytes that is copied when a line is squeezed: where it begins in the squeezed line, and in the line.
+class Form:
+    """A template as it is looked for. Threads may share it."""
 
-    Such a run is a word of ASCII characters, or one byte of another character.
-    """
-    squeezed: list[int] = []
-    starts: list[int] = []
-    size = 0
-    for word in _WORD.finditer(text):
-        if word[0].isascii():
-            squeezed.append(size)
-            starts.append(word.start())
-            size += len(word[0])
-            continue
-        for at, char in enumerate(word[0], word.start()):
-            width = len(char.encode("utf-8", "replace"))
-            squeezed.extend(range(size, size + width))
-            starts.extend([at] * width)
-            size += width
-    return squeezed, starts
+    def __init__(self, rule: dict[str, Any], template: dict[str, Any]) -> None:
+        self.rule, self.template = rule, template
+        self.before = template["before"] + _MARGIN
+        self.after = template["after"] + _MARGIN
+        self.reach: int = template["reach"]
+        self.others = tuple(
+            text.encode() for text in template["parts"] or template["needs"] if text != template["anchor"]
+        )
+        """The literal parts of a message beside the one it is found by."""
+        self.groups = range(1, len(template["holes"]) + 1)
+        self.only_sets = not speaks(rule)
+        """Whether a match says nothing of a cause, so that another one with the same values adds nothing."""
+        self.constant = self.only_sets and not any(name for name, _, _ in template["holes"])
+        """Whether all matches say the same."""
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The pattern that decides."""
+        return linear_pattern(self.template["re"])
+
+
+class Hunt:
+    """One template on its way through one log."""
+
+    __slots__ = ("again", "begin", "floor", "form", "left", "number", "said")
+
+    def __init__(self, number: int, form: Form, most: int) -> None:
+        self.number, self.form = number, form
+        self.left = most  # how many matches are still looked for
+        self.floor = 0  # end of the last match
+        self.begin = 0  # hits before this place are of no use
+        self.again = -1  # where the next match has to be looked for before the next hit is tried; -1: nowhere
+        self.said: set[tuple[str | bytes, ...]] = set()  # what the holes of matches held, where nothing else counts
+
+    def ahead(self, text: str | bytes) -> int:
+        """Where the next match begins that may add something; if there is none, none is left to look for."""
+        at = self.again
+        while self.left and (found := self.form.pattern.search(text, at)) is not None:
+            if not self.said or found.groups() not in self.said:
+                start: int = found.start()
+                return start
+            self.left -= 1
+            at = max(found.end(), at + 1)
+        self.left = 0
+        return at
 
 
 class Matcher:
@@ -174,113 +228,122 @@ class Matcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._patterns: dict[int, Any] = {}
+        self._forms: dict[int, Form] = {}
 
-    def _pattern(self, number: int) -> Any:
-        pattern = self._patterns.get(number)
-        if pattern is None:
-            pattern = self._patterns[number] = linear_pattern(self.knowledge.rules.template(number)[1]["re"])
-        return pattern
+    def _form(self, number: int) -> Form:
+        form = self._forms.get(number)
+        if form is None:
+            form = self._forms[number] = Form(*self.knowledge.rules.template(number))
+        return form
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
-        done: dict[int, int] = {}  # template -> end of its last match
-        counts: dict[int, int] = {}
-        found: list[Occurrence] = []
+        found: list[tuple[tuple[int, int, int], Occurrence]] = []
         anchors = self.knowledge.anchors
-        possible: dict[int, list[tuple[int, int, int]]] = {}
-        for hit, anchor in anchors.find(stream.squeezed):
-            numbers = possible.get(anchor)
-            if numbers is None:
-                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream)
-            if not numbers:
-                continue
-            offset = stream.from_squeezed(hit)
-            visible = -1
-            for number, reach, most in numbers:
-                if offset < done.get(number, 0):
-                    continue
-                if reach >= 0:
-                    visible = _visible_before(stream.text, offset) if visible < 0 else visible
-                    if visible > reach:
-                        continue
-                occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
-                if occurrence:
-                    found.append(occurrence)
-                    done[number] = end
-                    counts[number] = counts.get(number, 0) + 1
-                    if counts[number] >= most:
-                        possible[anchor] = [entry for entry in possible[anchor] if entry[0] != number]
-        return sorted(found, key=lambda o: (o.first, o.start, o.rule))
+        text = stream.squeezed
+        for anchor, literal in anchors.find(text):
+            hunts = self._hunts(anchors.templates(anchor), stream)
+            hit = text.find(literal) if hunts else -1
+            while hit >= 0:
+                place = hit + len(literal), hit, anchor
+                found += [(place, o) for o in self._at(stream.from_squeezed(hit), hunts, stream, structure)]
+                if not all(hunt.left for hunt in hunts):
+                    hunts = [hunt for hunt in hunts if hunt.left]
+                hit = text.find(literal, hit + 1) if hunts else -1
+        found.sort(key=lambda item: (item[1].first, item[1].start, item[1].rule, item[0]))
+        return [occurrence for _, occurrence in found]
 
-    def _possible(self, numbers: Iterable[int], stream: Stream) -> list[tuple[int, int, int]]:
-        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach and how
-        many matches are looked for."""
-        templates = ((number, *self.knowledge.rules.template(number)) for number in numbers)
+    def _at(self, offset: int, hunts: list[Hunt], stream: Stream, structure: Structure) -> Iterator[Occurrence]:
+        """What these templates match around their literal at ``offset``."""
+        visible = -1
+        for hunt in hunts:
+            if offset < hunt.begin:
+                continue
+            if hunt.form.reach >= 0:
+                visible = _visible_before(stream.text, offset) if visible < 0 else visible
+                if visible > hunt.form.reach:
+                    continue
+            if hunt.again >= 0:
+                hunt.begin, hunt.again = hunt.ahead(stream.searched), -1
+                if offset < hunt.begin or not hunt.left:
+                    continue
+            if occurrence := self._try(hunt, offset, stream, structure):
+                hunt.left -= 1
+                yield occurrence
+
+    def _hunts(self, numbers: Iterable[int], stream: Stream) -> list[Hunt]:
+        """Those of these templates (by number) whose literal parts all stand somewhere in the log."""
+        forms = ((number, self._form(number)) for number in numbers)
         return [
-            (number, template["reach"], 1 if stream.in_order and _says_the_same(rule, template) else _MOST)
-            for number, rule, template in templates
-            if all(text.encode() in stream.squeezed for text in template["parts"] or template["needs"])
+            Hunt(number, form, 1 if stream.in_order and form.constant else _MOST)
+            for number, form in forms
+            if all(map(stream.holds, form.others))
         ]
 
-    def _try(
-        self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
-    ) -> tuple[Occurrence | None, int]:
-        rule, template = self.knowledge.rules.template(number)
-        start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
+    def _try(self, hunt: Hunt, offset: int, stream: Stream, structure: Structure) -> Occurrence | None:
+        """The match around a hit, if there is one. ``hunt`` notes what is known then of later hits."""
+        form = hunt.form
+        rule, template = form.rule, form.template
+        start, end = stream.window(offset, form.before, form.after)
         window = stream.searched[start:end]
-        if (number, window) in stream.vain:
-            return None, 0
-        pattern = self._pattern(number)
-        at = max(floor - start, 0)
+        if (hunt.number, window) in stream.vain:
+            return None
+        at = max(hunt.floor - start, 0)
+        if stream.whole_lines:
+            hunt.again = start + at  # unless something is found
         while True:
-            found = pattern.search(window, at)
+            found = form.pattern.search(window, at)
             if not found:
                 if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
-                    stream.vain.add((number, window))
-                return None, 0
+                    stream.vain.add((hunt.number, window))
+                return None
             first_char, past = found.span()
             if start + past > offset:
                 break
             at = max(past, at + 1)
         if start + first_char > offset:
-            return None, 0
+            return None
         message = stream.text[start + first_char : start + past]
-        spans = [found.span(group) for group in range(1, len(template["holes"]) + 1)]
+        spans = [found.span(group) for group in form.groups]
         values = [stream.text[start + left : start + right] if left >= 0 else "" for left, right in spans]
         if not _plausible(message, values, template):
-            return None, 0
+            return None
         before = stream.text[max(start + first_char - 1, start) : start + first_char]
         if template["tight"] and (before.isalnum() or before in ("_", ".")):
-            return None, 0
+            return None
         first, begin = stream.place(start + past - len(message.lstrip()))
         last, finish = stream.place(start + first_char + max(len(message.rstrip()), 0))
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
-            return None, 0
+            return None
         if rule["unless"]:
             around = " ".join(stream.lines[i].text for i in range(min(first, last), last + 1)).casefold()
             if any(text in around for text in rule["unless"]):
-                return None, 0
+                return None
         captures: list[Capture] = []
         name = rule["id"]
         for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
             if kind in ("code", "text"):
                 code = self._code(kind, argument, text)
                 if code is None:
-                    return None, 0
+                    return None
                 name = code if rule["code"] else name
                 value: Value | None = code
             else:
                 value = read(kind, text) if hole else text
             if value is None:
-                return None, 0
+                return None
             if hole:
                 captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
-        short = len(window) <= _REPEATED and len(stream.vain) < _MOST
-        if short and stream.in_order and not speaks(rule) and not pattern.search(window, past):
-            stream.vain.add((number, window))  # the same line again would only yield the same facts again
-        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
+        hunt.floor = hunt.begin = start + past
+        hunt.again = -1
+        if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
+            if stream.whole_lines:
+                hunt.said.add(found.groups())
+                hunt.again = hunt.floor
+            elif len(window) <= _REPEATED and len(stream.vain) < _MOST and not form.pattern.search(window, past):
+                stream.vain.add((hunt.number, window))
+        return Occurrence(name, first, last, begin, finish, tuple(captures))
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":
@@ -289,11 +352,6 @@ class Matcher:
             return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
         except ValueError:
             return None
-
-
-def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
-    """Whether a match only sets constant facts, so that a second one adds nothing."""
-    return not speaks(rule) and not any(name for name, _, _ in template["holes"])
 
 
 def speaks(rule: dict[str, Any]) -> bool:
