@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
@@ -55,9 +56,12 @@ def find_row(table: dict[str, Any], value: Value) -> dict[str, str] | None:
         return _in_range(rows, value)
     wanted = _key(value, match)
     exact = next((row for row in rows if row["key"].casefold() == text), None)
-    return exact or next(
-        (row for row in rows if _key(read("version", row["key"]) or row["key"], match) == wanted), None
-    )
+    return exact or next((row for row in rows if _row_key(row["key"], match) == wanted), None)
+
+
+@lru_cache(maxsize=4096)
+def _row_key(text: str, match: str) -> str:
+    return _key(read("version", text) or text, match)
 
 
 def _key(value: Value, match: str) -> str:

@@ -12,6 +12,7 @@ from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
 from .condition_language import ConditionError, names, parse
+from .needed import needed_words
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
@@ -173,6 +174,7 @@ def _regex(
             "holes": holes,
             "parts": [],
             "needs": needs,
+            "words": [] if anchored else needed_words(pattern),
             "reach": _reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
