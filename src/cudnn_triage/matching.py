@@ -25,8 +25,8 @@ _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _SPACE = _SPACES.encode()
-_GAP = pattern(rf"([{_SPACES}]+)")
-_GAP_BYTES = pattern(rb"([" + _SPACE + rb"]+)")
+_BLANK = str.maketrans(_SPACES, " " * len(_SPACES))
+_BLANKS = bytes.maketrans(_SPACE, b" " * len(_SPACE))
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
@@ -129,31 +129,35 @@ class Stream:
         return {}
 
     @cached_property
-    def _words(self) -> tuple[list[int], list[int]]:
-        """Of each run of bytes that squeezing copies: where it begins in the squeezed text, and in the text."""
-        sizes = [*map(len, _GAP_BYTES.split(self._bytes))]  # words and the white space between them by turns
-        wide = len(self._bytes) > len(self.text)
-        places = accumulate(map(len, _GAP.split(self.text)) if wide else sizes, initial=0)
-        return list(accumulate(sizes[::2], initial=0)), list(places)[::2]
+    def _words(self) -> list[int]:
+        """Where the pieces between single blanks begin in the squeezed text: so many blanks stand before a piece as pieces do."""
+        return [*accumulate(map(len, self._bytes.translate(_BLANKS).split(b" ")), initial=0)]
 
     @cached_property
-    def _letters(self) -> dict[int, list[int]]:
-        """Of words with letters beyond ASCII, for each byte of a word the letter it belongs to."""
+    def _pieces(self) -> list[str]:
+        return self.text.translate(_BLANK).split(" ")
+
+    @cached_property
+    def _letters(self) -> list[int]:
+        """The same, in letters."""
+        return [*accumulate(map(len, self._pieces), initial=0)]
+
+    @cached_property
+    def _of_bytes(self) -> dict[int, list[int]]:
+        """Of pieces with letters beyond ASCII, for each byte the letter it belongs to."""
         return {}
 
     def from_squeezed(self, offset: int) -> int:
         """The place in ``text`` of a place in ``squeezed``."""
-        squeezed, starts = self._words
-        number = bisect_right(squeezed, offset) - 1
-        start, within = starts[number], offset - squeezed[number]
-        if not within or len(self._bytes) == len(self.text):
-            return start + within
-        letters = self._letters.get(number)
+        number = bisect_right(self._words, offset) - 1
+        if len(self._bytes) == len(self.text):
+            return offset + number
+        letters = self._of_bytes.get(number)
         if letters is None:
-            word = self.text[start : start + squeezed[number + 1] - squeezed[number]]
-            letters = [at for at, char in enumerate(word) for _ in char.encode("utf-8", "replace")]
-            self._letters[number] = letters
-        return start + letters[within]
+            piece = self._pieces[number]
+            letters = [at for at, char in enumerate(piece) for _ in char.encode("utf-8", "replace")]
+            self._of_bytes[number] = letters
+        return self._letters[number] + number + letters[offset - self._words[number]]
 
     def place(self, offset: int) -> tuple[int, int]:
         """(index of the cleaned line, index in its text) of a place in ``text``."""
@@ -176,8 +180,8 @@ class Stream:
 class Form:
     """A template as it is looked for. Threads may share it."""
 
-    def __init__(self, rule: dict[str, Any], template: dict[str, Any]) -> None:
-        self.rule, self.template = rule, template
+    def __init__(self, number: int, rule: dict[str, Any], template: dict[str, Any]) -> None:
+        self.number, self.rule, self.template = number, rule, template
         self.before = template["before"] + _MARGIN
         self.after = template["after"] + _MARGIN
         self.reach: int = template["reach"]
@@ -200,10 +204,10 @@ class Form:
 class Hunt:
     """One template on its way through one log."""
 
-    __slots__ = ("again", "begin", "floor", "form", "left", "number", "said")
+    __slots__ = ("again", "begin", "floor", "form", "left", "said")
 
-    def __init__(self, number: int, form: Form, most: int) -> None:
-        self.number, self.form = number, form
+    def __init__(self, form: Form, most: int) -> None:
+        self.form = form
         self.left = most  # how many matches are still looked for
         self.floor = 0  # end of the last match
         self.begin = 0  # hits before this place are of no use
@@ -228,13 +232,16 @@ class Matcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._forms: dict[int, Form] = {}
+        self._forms: dict[int, list[Form]] = {}
 
-    def _form(self, number: int) -> Form:
-        form = self._forms.get(number)
-        if form is None:
-            form = self._forms[number] = Form(*self.knowledge.rules.template(number))
-        return form
+    def _of(self, anchor: int) -> list[Form]:
+        """The templates that are found by a literal."""
+        forms = self._forms.get(anchor)
+        if forms is None:
+            numbers = self.knowledge.anchors.templates(anchor)
+            forms = [Form(number, *self.knowledge.rules.template(number)) for number in numbers]
+            self._forms[anchor] = forms
+        return forms
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
@@ -242,7 +249,7 @@ class Matcher:
         anchors = self.knowledge.anchors
         text = stream.squeezed
         for anchor, literal in anchors.find(text):
-            hunts = self._hunts(anchors.templates(anchor), stream)
+            hunts = self._hunts(self._of(anchor), stream)
             hit = text.find(literal) if hunts else -1
             while hit >= 0:
                 place = hit + len(literal), hit, anchor
@@ -271,12 +278,11 @@ class Matcher:
                 hunt.left -= 1
                 yield occurrence
 
-    def _hunts(self, numbers: Iterable[int], stream: Stream) -> list[Hunt]:
-        """Those of these templates (by number) whose literal parts all stand somewhere in the log."""
-        forms = ((number, self._form(number)) for number in numbers)
+    def _hunts(self, forms: Iterable[Form], stream: Stream) -> list[Hunt]:
+        """Those of these templates whose literal parts all stand somewhere in the log."""
         return [
-            Hunt(number, form, 1 if stream.in_order and form.constant else _MOST)
-            for number, form in forms
+            Hunt(form, 1 if form.constant and stream.in_order else _MOST)
+            for form in forms
             if all(map(stream.holds, form.others))
         ]
 
@@ -286,7 +292,7 @@ class Matcher:
         rule, template = form.rule, form.template
         start, end = stream.window(offset, form.before, form.after)
         window = stream.searched[start:end]
-        if (hunt.number, window) in stream.vain:
+        if (form.number, window) in stream.vain:
             return None
         at = max(hunt.floor - start, 0)
         if stream.whole_lines:
@@ -295,7 +301,7 @@ class Matcher:
             found = form.pattern.search(window, at)
             if not found:
                 if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
-                    stream.vain.add((hunt.number, window))
+                    stream.vain.add((form.number, window))
                 return None
             first_char, past = found.span()
             if start + past > offset:
@@ -342,7 +348,7 @@ class Matcher:
                 hunt.said.add(found.groups())
                 hunt.again = hunt.floor
             elif len(window) <= _REPEATED and len(stream.vain) < _MOST and not form.pattern.search(window, past):
-                stream.vain.add((hunt.number, window))
+                stream.vain.add((form.number, window))
         return Occurrence(name, first, last, begin, finish, tuple(captures))
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
