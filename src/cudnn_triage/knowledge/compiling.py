@@ -332,7 +332,8 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         {
             "title": fix.title,
             "safety": fix.safety,
-            "when": _condition(fix.when, document, f"$.fixes[{i}].when", book),
+            "when": (when := _condition(fix.when, document, f"$.fixes[{i}].when", book)),
+            "denies": _denies(when),
             "first": _condition(fix.first, document, f"$.fixes[{i}].first", book),
             "applies": fix.applies,
             "commands": fix.commands,
