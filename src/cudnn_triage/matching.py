@@ -212,13 +212,13 @@ class Hunt:
         self.floor = 0  # end of the last match
         self.begin = 0  # hits before this place are of no use
         self.again = -1  # where the next match has to be looked for before the next hit is tried; -1: nowhere
-        self.said: set[tuple[str | bytes, ...]] = set()  # what the holes of matches held, where nothing else counts
+        self.said: set[tuple[str | bytes, ...]] | None = None  # what the holes of matches held, where nothing else counts
 
     def ahead(self, text: str | bytes) -> int:
         """Where the next match begins that may add something; if there is none, none is left to look for."""
         at = self.again
         while self.left and (found := self.form.pattern.search(text, at)) is not None:
-            if not self.said or found.groups() not in self.said:
+            if self.said is None or found.groups() not in self.said:
                 start: int = found.start()
                 return start
             self.left -= 1
@@ -345,7 +345,7 @@ class Matcher:
         hunt.again = -1
         if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
             if stream.whole_lines:
-                hunt.said.add(found.groups())
+                hunt.said = {found.groups(), *(hunt.said or ())}
                 hunt.again = hunt.floor
             elif len(window) <= _REPEATED and len(stream.vain) < _MOST and not form.pattern.search(window, past):
                 stream.vain.add((form.number, window))

@@ -19,7 +19,7 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
     """Add to ``facts`` what the tables say about the facts there. A table never overrides what was seen."""
     for _ in range(_ASKED):
         for table in knowledge.tables:
-            if not table["key"] or not table["gives"]:
+            if not table["gives"] or not facts.tells(table["key"]):
                 continue
             for value in facts.values(table["key"]):
                 row = find_row(table, value)

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from operator import sub
 
 TYPE_CHECKING = False
@@ -156,22 +157,17 @@ class Runs:
         self._templates = Listed(store, "runs.templates")
         self.sizes = store.ints("runs.sizes")
         """How many runs each template has; 0 where likeness does not look for it."""
-        self._known: dict[bytes, Sequence[int]] = {}
+        self._known: dict[bytes, tuple[int, ...]] = {}
 
     def votes(self, text: str) -> tuple[int, Counter[int]]:
         """How many different runs the text has, and how many of them each template that has any contains."""
-        votes: Counter[int] = Counter()
         runs = {*_runs(text.encode("utf-8", "replace"), RUN)} if text.isascii() else {*_wide_runs(text)}
         known = self._known
         if len(known) > 100_000:
             known = self._known = {}
-        for run in runs:
-            templates = known.get(run)
-            if templates is None:
-                templates = known[run] = self._of(run)
-            for number in templates:
-                votes[number] += 1
-        return len(runs), votes
+        for run in runs - known.keys():
+            known[run] = tuple(self._of(run))
+        return len(runs), Counter(chain.from_iterable(map(known.__getitem__, runs)))
 
     def _of(self, run: bytes) -> Sequence[int]:
         if len(run) != RUN:  # letters beyond ASCII: in no template's run
