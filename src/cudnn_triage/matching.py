@@ -32,7 +32,7 @@ _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
-_WIDE = 1 << 16  # characters of a text with letters beyond ASCII that is searched as a whole
+_EASY = 1 << 17  # characters of a text that may be searched as a whole for each template
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -84,9 +84,8 @@ class Stream:
 
     @cached_property
     def whole_lines(self) -> bool:
-        """Whether every window is made of whole lines, so that there is a match in it only if there is one in the text."""
-        easy = self.text.isascii() or len(self.text) <= _WIDE  # else each search would encode the whole text anew
-        return easy and max(map(len, self._plain), default=0) < _LONGEST_LINE
+        """Whether the text is short, and every window is made of whole lines: there is a match in it only if the text has it."""
+        return len(self.text) <= _EASY and max(map(len, self._plain), default=0) < _LONGEST_LINE
 
     @cached_property
     def _plain(self) -> list[str]:
@@ -159,6 +158,14 @@ class Stream:
             self._of_bytes[number] = letters
         return self._letters[number] + number + letters[offset - self._words[number]]
 
+    def to_squeezed(self, place: int) -> int:
+        """The place in ``squeezed`` of a place in ``text``, or one shortly before it."""
+        words = self._words
+        wide = len(self._bytes) > len(self.text)
+        starts = self._letters if wide else words
+        number = bisect_right(range(len(starts)), place, key=lambda at: starts[at] + at) - 1
+        return words[number] if wide else words[number] + place - starts[number] - number
+
     def place(self, offset: int) -> tuple[int, int]:
         """(index of the cleaned line, index in its text) of a place in ``text``."""
         row = min(bisect_right(self._starts, offset), len(self.order)) - 1
@@ -204,27 +211,27 @@ class Form:
 class Hunt:
     """One template on its way through one log."""
 
-    __slots__ = ("again", "begin", "floor", "form", "left", "said")
+    __slots__ = ("again", "begin", "floor", "form", "left", "next", "said")
 
-    def __init__(self, form: Form, most: int) -> None:
+    def __init__(self, form: Form, most: int, again: int) -> None:
         self.form = form
         self.left = most  # how many matches are still looked for
         self.floor = 0  # end of the last match
         self.begin = 0  # hits before this place are of no use
-        self.again = -1  # where the next match has to be looked for before the next hit is tried; -1: nowhere
+        self.again = again  # from where the next match has to be looked for before the next hit is tried; -1: not at all
+        self.next: Any = None  # that match
         self.said: set[tuple[str | bytes, ...]] | None = None  # what the holes of matches held, where nothing else counts
 
-    def ahead(self, text: str | bytes) -> int:
-        """Where the next match begins that may add something; if there is none, none is left to look for."""
-        at = self.again
+    def look_ahead(self, text: str | bytes) -> None:
+        """Find the next match that may add something; if there is none, none is left to look for."""
+        at, self.again = self.again, -1
         while self.left and (found := self.form.pattern.search(text, at)) is not None:
             if self.said is None or found.groups() not in self.said:
-                start: int = found.start()
-                return start
+                self.next, self.begin = found, max(self.begin, found.start())
+                return
             self.left -= 1
             at = max(found.end(), at + 1)
         self.left = 0
-        return at
 
 
 class Matcher:
@@ -247,18 +254,33 @@ class Matcher:
         """All exact matches, in log order."""
         found: list[tuple[tuple[int, int, int], Occurrence]] = []
         anchors = self.knowledge.anchors
-        text = stream.squeezed
-        for anchor, literal in anchors.find(text):
-            hunts = self._hunts(self._of(anchor), stream)
-            hit = text.find(literal) if hunts else -1
-            while hit >= 0:
+        for anchor, literal in anchors.find(stream.squeezed):
+            hunts, hit = self._hunts(self._of(anchor), stream), -1
+            while hunts := self._going_on(hunts, stream):
+                first = stream.to_squeezed(min(hunt.begin for hunt in hunts))
+                hit = stream.squeezed.find(literal, max(first, hit + 1))
+                if hit < 0:
+                    break
                 place = hit + len(literal), hit, anchor
                 found += [(place, o) for o in self._at(stream.from_squeezed(hit), hunts, stream, structure)]
-                if not all(hunt.left for hunt in hunts):
-                    hunts = [hunt for hunt in hunts if hunt.left]
-                hit = text.find(literal, hit + 1) if hunts else -1
         found.sort(key=lambda item: (item[1].first, item[1].start, item[1].rule, item[0]))
         return [occurrence for _, occurrence in found]
+
+    def _hunts(self, forms: Iterable[Form], stream: Stream) -> list[Hunt]:
+        """Those of these templates whose literal parts all stand somewhere in the log."""
+        again = 0 if stream.whole_lines else -1
+        return [
+            Hunt(form, 1 if form.constant and stream.in_order else _MOST, again)
+            for form in forms
+            if all(map(stream.holds, form.others))
+        ]
+
+    def _going_on(self, hunts: list[Hunt], stream: Stream) -> list[Hunt]:
+        """Those that may still match, each of which knows from where on."""
+        for hunt in hunts:
+            if hunt.again >= 0:
+                hunt.look_ahead(stream.searched)
+        return [hunt for hunt in hunts if hunt.left]
 
     def _at(self, offset: int, hunts: list[Hunt], stream: Stream, structure: Structure) -> Iterator[Occurrence]:
         """What these templates match around their literal at ``offset``."""
@@ -270,55 +292,34 @@ class Matcher:
                 visible = _visible_before(stream.text, offset) if visible < 0 else visible
                 if visible > hunt.form.reach:
                     continue
-            if hunt.again >= 0:
-                hunt.begin, hunt.again = hunt.ahead(stream.searched), -1
-                if offset < hunt.begin or not hunt.left:
-                    continue
             if occurrence := self._try(hunt, offset, stream, structure):
                 hunt.left -= 1
                 yield occurrence
-
-    def _hunts(self, forms: Iterable[Form], stream: Stream) -> list[Hunt]:
-        """Those of these templates whose literal parts all stand somewhere in the log."""
-        return [
-            Hunt(form, 1 if form.constant and stream.in_order else _MOST)
-            for form in forms
-            if all(map(stream.holds, form.others))
-        ]
 
     def _try(self, hunt: Hunt, offset: int, stream: Stream, structure: Structure) -> Occurrence | None:
         """The match around a hit, if there is one. ``hunt`` notes what is known then of later hits."""
         form = hunt.form
         rule, template = form.rule, form.template
         start, end = stream.window(offset, form.before, form.after)
-        window = stream.searched[start:end]
-        if (form.number, window) in stream.vain:
-            return None
-        at = max(hunt.floor - start, 0)
+        floor = max(hunt.floor, start)
+        found, shift = hunt.next, 0
         if stream.whole_lines:
-            hunt.again = start + at  # unless something is found
-        while True:
-            found = form.pattern.search(window, at)
-            if not found:
-                if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
-                    stream.vain.add((form.number, window))
-                return None
-            first_char, past = found.span()
-            if start + past > offset:
-                break
-            at = max(past, at + 1)
-        if start + first_char > offset:
+            hunt.again = floor
+        if found is None or not floor <= found.start() <= offset < found.end() <= end:
+            found, shift = self._in_window(form, offset, stream, floor, start, end), start
+        if found is None:
             return None
-        message = stream.text[start + first_char : start + past]
+        first_char, past = found.start() + shift, found.end() + shift
+        message = stream.text[first_char:past]
         spans = [found.span(group) for group in form.groups]
-        values = [stream.text[start + left : start + right] if left >= 0 else "" for left, right in spans]
+        values = [stream.text[shift + left : shift + right] if left >= 0 else "" for left, right in spans]
         if not _plausible(message, values, template):
             return None
-        before = stream.text[max(start + first_char - 1, start) : start + first_char]
+        before = stream.text[max(first_char - 1, start) : first_char]
         if template["tight"] and (before.isalnum() or before in ("_", ".")):
             return None
-        first, begin = stream.place(start + past - len(message.lstrip()))
-        last, finish = stream.place(start + first_char + max(len(message.rstrip()), 0))
+        first, begin = stream.place(past - len(message.lstrip()))
+        last, finish = stream.place(first_char + max(len(message.rstrip()), 0))
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
             return None
@@ -340,16 +341,32 @@ class Matcher:
             if value is None:
                 return None
             if hole:
-                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
-        hunt.floor = hunt.begin = start + past
-        hunt.again = -1
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(shift + left)))
+        hunt.floor = hunt.begin = past
         if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
             if stream.whole_lines:
                 hunt.said = {found.groups(), *(hunt.said or ())}
-                hunt.again = hunt.floor
-            elif len(window) <= _REPEATED and len(stream.vain) < _MOST and not form.pattern.search(window, past):
-                stream.vain.add((form.number, window))
+            elif end - start <= _REPEATED and len(stream.vain) < _MOST:
+                window = stream.searched[start:end]
+                if not form.pattern.search(window, past - start):
+                    stream.vain.add((form.number, window))
+        if stream.whole_lines:
+            hunt.again = past
         return Occurrence(name, first, last, begin, finish, tuple(captures))
+
+    def _in_window(self, form: Form, offset: int, stream: Stream, floor: int, start: int, end: int) -> Any:
+        """The match around ``offset`` in a window of the text, none that begins before ``floor``."""
+        window = stream.searched[start:end]
+        if (form.number, window) in stream.vain:
+            return None
+        at = floor - start
+        while (found := form.pattern.search(window, at)) is not None:
+            if start + found.end() > offset:
+                return found if start + found.start() <= offset else None
+            at = max(found.end(), at + 1)
+        if floor == start and len(window) <= _REPEATED and len(stream.vain) < _MOST:
+            stream.vain.add((form.number, window))
+        return None
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":

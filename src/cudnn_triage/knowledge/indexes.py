@@ -165,8 +165,9 @@ class Runs:
         known = self._known
         if len(known) > 100_000:
             known = self._known = {}
-        for run in runs - known.keys():
-            known[run] = tuple(self._of(run))
+        for run in runs:
+            if run not in known:
+                known[run] = tuple(self._of(run))
         return len(runs), Counter(chain.from_iterable(map(known.__getitem__, runs)))
 
     def _of(self, run: bytes) -> Sequence[int]:
