@@ -255,7 +255,8 @@ class Matcher:
         found: list[tuple[tuple[int, int, int], Occurrence]] = []
         anchors = self.knowledge.anchors
         for anchor, literal in anchors.find(stream.squeezed):
-            hunts, hit = self._hunts(self._of(anchor), stream), -1
+            hit = stream.squeezed.find(literal) - 1
+            hunts = self._hunts(self._of(anchor), stream, stream.from_squeezed(hit + 1))
             while hunts := self._going_on(hunts, stream):
                 first = stream.to_squeezed(min(hunt.begin for hunt in hunts))
                 hit = stream.squeezed.find(literal, max(first, hit + 1))
@@ -266,11 +267,14 @@ class Matcher:
         found.sort(key=lambda item: (item[1].first, item[1].start, item[1].rule, item[0]))
         return [occurrence for _, occurrence in found]
 
-    def _hunts(self, forms: Iterable[Form], stream: Stream) -> list[Hunt]:
-        """Those of these templates whose literal parts all stand somewhere in the log."""
-        again = 0 if stream.whole_lines else -1
+    def _hunts(self, forms: Iterable[Form], stream: Stream, first: int) -> list[Hunt]:
+        """Those of these templates whose literal parts all stand somewhere in the log; their own literal first at ``first``."""
         return [
-            Hunt(form, 1 if form.constant and stream.in_order else _MOST, again)
+            Hunt(
+                form,
+                1 if form.constant and stream.in_order else _MOST,
+                stream.window(first, form.before, 0)[0] if stream.whole_lines else -1,
+            )
             for form in forms
             if all(map(stream.holds, form.others))
         ]

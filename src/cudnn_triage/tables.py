@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def derive(facts: Facts, knowledge: Knowledge) -> None:
     """Add to ``facts`` what the tables say about the facts there. A table never overrides what was seen."""
     for _ in range(_ASKED):
+        more = False
         for table in knowledge.tables:
             if not table["gives"] or not facts.tells(table["key"]):
                 continue
@@ -27,12 +28,15 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
                     continue
                 for column, name in table["gives"].items():
                     text = row.get(column)
-                    if not text or any(known.origin != "table" for known in facts.get(name)):
+                    if not text or any(fact.origin != "table" for fact in facts.get(name)):
                         continue
                     kind = knowledge.facts.get(name, {}).get("type", "any")
                     given = read(kind, text)
                     if given is not None:
                         facts.add(Fact(name, given, "table"))
+                        more = True
+        if not more:
+            break
 
 
 def sources(name: str, tables: Iterable[tuple[str, Iterable[str]]]) -> set[str]:
