@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Rules
+from cudnn_triage.knowledge import indexes
 from cudnn_triage.knowledge.base import Knowledge, compile_folders, load
 from cudnn_triage.knowledge.cache import compiled, folder
 from cudnn_triage.knowledge.indexes import Anchors, anchor_sections
@@ -28,19 +29,19 @@ TEXT = (
 
 
 @settings(deadline=None)
-@given(literals=st.lists(TEXT, min_size=1, max_size=12), text=st.lists(TEXT, max_size=20).map("".join))
-def test_the_index_finds_every_literal_and_nothing_else(literals: list[str], text: str) -> None:
+@given(
+    literals=st.lists(TEXT, min_size=1, max_size=12),
+    text=st.lists(TEXT, max_size=20).map("".join),
+    piece=st.integers(1, 40),
+)
+def test_the_index_finds_every_literal_and_nothing_else(literals: list[str], text: str, piece: int) -> None:
     anchors = Anchors(Store(_file("digest", anchor_sections(literals))))
     raw = text.encode()
-    found = [(start, anchors.literal(anchor).decode()) for start, anchor in anchors.find(raw)]
-    wanted = [
-        (start, literal)
-        for literal in dict.fromkeys(literals)
-        for start in range(len(raw))
-        if raw.startswith(literal.encode(), start)
-    ]
-    assert sorted(found) == sorted(wanted)
-    assert found == sorted(found, key=lambda hit: (hit[0] + len(hit[1].encode()), hit[0]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexes, "_PIECE", piece)  # a long text is looked through in pieces
+        found = anchors.find(raw)
+    assert all(anchors.literal(anchor) == literal for anchor, literal in found)
+    assert sorted(literal for _, literal in found) == sorted({t.encode() for t in literals if t.encode() in raw})
 
 
 def test_every_template_is_found_by_its_literal() -> None:
@@ -49,7 +50,7 @@ def test_every_template_is_found_by_its_literal() -> None:
         rule, template = knowledge.rules.template(number)
         literal = template["anchor"].encode()
         assert (rule["inside"] != "unexplained") == any(
-            number in knowledge.anchors.templates(anchor) for _, anchor in knowledge.anchors.find(literal)
+            number in knowledge.anchors.templates(anchor) for anchor, _ in knowledge.anchors.find(literal)
         )
 
 

@@ -58,14 +58,22 @@ def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
         return None
     if kind == "~":
         return any(str(needle).casefold() in str(value).casefold() for value in _flat(left) for needle in right)
-    signs = [compare(a, b) for a in _flat(left) for b in _flat(right)]
-    known = [sign for sign in signs if sign is not None]
-    if not known:
-        return None
-    return any(map(_ORDER[kind], known))
+    accepts = _ORDER[kind]
+    comparable = False
+    others = _flat(right)
+    for value in _flat(left):
+        for other in others:
+            sign = compare(value, other)
+            if sign is not None:
+                if accepts(sign):
+                    return True
+                comparable = True
+    return False if comparable else None
 
 
 def _flat(values: list[Value]) -> list[Value]:
+    if len(values) == 1 and not isinstance(values[0], tuple):
+        return values
     return [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
 
 

@@ -25,8 +25,9 @@ _MOVES = frozenset("ABEFGHJfdST")
 # the same, spelt out by a program that quoted its output, or with the escape byte lost on the way
 _SPELT = pattern(rf"(?:\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\u241b)\[(?P<csi>{_CSI})")
 _SPELT_SIGNS = ("\\x1b[", "\\x1B[", "\\u001b[", "\\u001B[", "\\033[", "\\e[", "^[[", "\u241b[")
+_SPELT_OPENERS = ("\\", "^[", "\u241b")
 _LEFT = pattern(r"\[(?:\d{1,3}(?:;\d{1,3}){0,8}m(?!\])|0?[mK](?![\w\]]))")
-_LEFT_SIGNS = ("[0m", "[0;", "[39m", "[m", "[22m", "[1m", "[2K")
+_LEFT_SIGNS = ("0m", "0;", "39m", "m", "22m", "1m", "2K")  # behind the bracket
 
 _MANY_BACKSPACES = pattern("\x08{4,}")
 _OVERSTRUCK = pattern("[^\x08\r]\x08")
@@ -47,8 +48,8 @@ class Terminal:
     """What kinds of control characters one log has, so that lines without any cost next to nothing."""
 
     def __init__(self, text: str) -> None:
-        self._spelt = any(sign in text for sign in _SPELT_SIGNS)
-        self._left = any(sign in text for sign in _LEFT_SIGNS)
+        self._spelt = any(opener in text for opener in _SPELT_OPENERS) and any(sign in text for sign in _SPELT_SIGNS)
+        self._left = any(rest.startswith(_LEFT_SIGNS) for rest in text.split("[")[1:])
         self.coloured = "\x1b" in text or self._spelt or self._left
         self.bars = "%" in text and ("/s" in text or "s/it" in text)
 

@@ -213,25 +213,22 @@ def weigh(
         met |= pointed
     echoes = find_echoes(occurrences, drawn, knowledge)
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
-    there = facts.names() | met
-    for cause, conditions in knowledge.evidence:
-        for item in conditions:
-            needs = item["needs_any"]
-            if (needs is None or not there.isdisjoint(needs)) and holds(item["when"], facts, seen):
-                asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
-                local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
-                evidence.append(
-                    Evidence(
-                        cause,
-                        item["strength"],
-                        item["supports"],
-                        "fact",
-                        item["text"],
-                        item["why"],
-                        origin=local,
-                        facts=asked,
-                    )
+    for cause, item in knowledge.evidence_of(facts.names() | met):
+        if holds(item["when"], facts, seen):
+            asked = tuple(fact for name in fact_names(item["when"]) for fact in facts.find(name))
+            local: Literal["log", "local"] = "local" if any(f.origin == "local" for f in asked) else "log"
+            evidence.append(
+                Evidence(
+                    cause,
+                    item["strength"],
+                    item["supports"],
+                    "fact",
+                    item["text"],
+                    item["why"],
+                    origin=local,
+                    facts=asked,
                 )
+            )
     return tuple(evidence), echoes
 
 

@@ -69,12 +69,20 @@ class Facts:
     def values(self, name: str) -> list[Value]:
         """The distinct values of ``name``; ``name`` may end in an attribute ('cudnn.loaded.major')."""
         parent = self._parent
-        if parent is not None and not any(name == own or name.startswith(f"{own}.") for own in self._by_name):
+        if parent is not None and not self.tells(name):
             return parent.values(name)
         known = self._values.get(name)
         if known is None:
             known = self._values[name] = self._look(name)
         return known
+
+    def tells(self, name: str) -> bool:
+        """Whether this scope, without those around it, has a fact of this name, or one whose attribute it may be."""
+        while name:
+            if name in self._by_name:
+                return True
+            name = name.rpartition(".")[0]
+        return False
 
     def _look(self, name: str) -> list[Value]:
         facts = self.get(name)

@@ -49,7 +49,8 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
         return None
     if first is not None:
         return 0 if holds(first, facts, seen) else 1
-    return 1 if when is None or holds(when, Facts(), lambda _: False) else 0
+    # what denies nothing does not hold where nothing is known
+    return 1 if when is None or (fix["denies"] and holds(when, Facts(), lambda _: False)) else 0
 
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:

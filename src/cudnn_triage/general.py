@@ -24,6 +24,19 @@ _LONGEST = 2000  # characters of a line that are read
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
+class General:
+    """A general pattern, compiled when a line holds its words. Threads may share it."""
+
+    def __init__(self, rule: dict[str, Any], template: dict[str, Any]) -> None:
+        self.rule, self.template = rule, template
+        self.words: list[list[str]] = template["words"]
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The pattern that decides."""
+        return linear_pattern(self.template["re"])
+
+
 class GeneralReader:
     """Reads what no rule explains. Safe to share between threads."""
 
@@ -31,11 +44,25 @@ class GeneralReader:
         self.knowledge = knowledge
 
     @cached_property
-    def _patterns(self) -> list[tuple[dict[str, Any], dict[str, Any], Any]]:
+    def _templates(self) -> list[General]:
+        return [General(rule, template) for rule in self.knowledge.general for template in rule["templates"]]
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[int]]:
+        """For each word, the templates of which one needs it first; under the empty word those that need none."""
+        found: dict[str, list[int]] = {}
+        for number, general in enumerate(self._templates):
+            for word in general.words[0] if general.words else [""]:
+                found.setdefault(word, []).append(number)
+        return found
+
+    def _possible(self, folded: str) -> list[General]:
+        """The templates whose words stand in a line, in the order of the rules."""
+        numbers = {number for word, numbers in self._by_word.items() if word in folded for number in numbers}
         return [
-            (rule, template, linear_pattern(template["re"]))
-            for rule in self.knowledge.general
-            for template in rule["templates"]
+            general
+            for general in map(self._templates.__getitem__, sorted(numbers))
+            if all(any(word in folded for word in words) for words in general.words[1:])
         ]
 
     def read(self, case: Case) -> list[Occurrence]:
@@ -56,10 +83,11 @@ class GeneralReader:
         text = lines[index].text[:_LONGEST]
         folded = text.casefold()
         found: dict[str, Occurrence] = {}
-        for rule, template, pattern in self._patterns:
+        for general in self._possible(folded):
+            rule, template = general.rule, general.template
             if rule["id"] in found or any(word in folded for word in rule["unless"]):
                 continue
-            match = pattern.search(text)
+            match = general.pattern.search(text)
             if match is None:
                 continue
             captures = tuple(

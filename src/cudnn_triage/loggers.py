@@ -129,7 +129,7 @@ def _removed(text: str, at: int) -> re.Match[str] | None:
 
 def logger(text: str) -> tuple[int, str]:
     """Length of a logger's prefix and the level that it names; a prefix that stays in the text has no length."""
-    if not text:
+    if not text or text[0] == " ":
         return 0, ""
     if (match := _removed(text, 0)) is not None:
         return match.end(), _letter(match)

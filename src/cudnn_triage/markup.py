@@ -16,10 +16,10 @@ _TAG = pattern(
     r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
     re.IGNORECASE,
 )
-_TAG_SIGNS = (
-    "<pre", "<code", "<span", "<font", "<samp", "<tt", "<kbd", "<small", "<details", "<summary", "<blockquote", "<br", "<div",
-    "</pre", "</code", "</span", "</font", "</samp", "</tt", "</kbd", "</small", "</details", "</summary", "</blockquote",
-    "</div", "</p", "</li",
+_TAG_SIGNS = (  # what may stand behind a tag's "<"
+    "pre", "code", "span", "font", "samp", "tt", "kbd", "small", "details", "summary", "blockquote", "br", "div",
+    "/pre", "/code", "/span", "/font", "/samp", "/tt", "/kbd", "/small", "/details", "/summary", "/blockquote",
+    "/div", "/p", "/li",
 )  # fmt: skip
 _FENCE = pattern(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
 _FENCE_BEFORE = pattern(r"\s{0,3}`{3,}(?=[^`\s])")
@@ -91,8 +91,9 @@ class Margins:
 
 
 def _has_tag(text: str) -> bool:
-    lowered = text.lower()
-    return any(sign in lowered for sign in _TAG_SIGNS)
+    behind = iter(text.lower().split("<"))
+    next(behind)  # what stands before the first one
+    return any(rest.startswith(_TAG_SIGNS) for rest in behind)
 
 
 def _decode_entities(draft: Draft) -> None:

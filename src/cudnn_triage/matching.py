@@ -7,7 +7,7 @@ linear time; every hit looks at a window whose size the template bounds.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -25,12 +25,14 @@ _SQUEEZE = bytes(b + 32 if 65 <= b <= 90 else b for b in range(256))
 _PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\u00a0\u202f", "''\"\"  ")
 _SPACES = " \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f"
 _SPACE = _SPACES.encode()
-_WORD = pattern(rf"[^{_SPACES}]+")
+_BLANK = str.maketrans(_SPACES, " " * len(_SPACES))
+_BLANKS = bytes.maketrans(_SPACE, b" " * len(_SPACE))
 _MARGIN = 120  # characters of white space and wrapping that a message may contain beyond its own length
 _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line is longer than this
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
+_EASY = 1 << 17  # characters of a text that may be searched as a whole for each template
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -82,6 +84,11 @@ class Stream:
         return all(before < after for before, after in pairwise(self.order))
 
     @cached_property
+    def whole_lines(self) -> bool:
+        """Whether the text is short, and every window is made of whole lines: there is a match in it only if the text has it."""
+        return len(self.text) <= _EASY and max(map(len, self._plain), default=0) < _LONGEST_LINE
+
+    @cached_property
     def _plain(self) -> list[str]:
         """The lines in matching order, typographic quotes and spaces made plain (one character for one)."""
         texts = (self.lines[i].text for i in self.order)
@@ -102,33 +109,63 @@ class Stream:
         return list(accumulate((len(text) + 1 for text in self._plain), initial=0))
 
     @cached_property
-    def squeezed(self) -> bytes:
-        """The text as it is scanned."""
-        return self.text.encode("utf-8", "replace").translate(_SQUEEZE, _SPACE)
+    def _bytes(self) -> bytes:
+        return self.text.encode("utf-8", "replace")
 
     @cached_property
-    def _squeezed_starts(self) -> list[int]:
-        sizes = (len(text.encode("utf-8", "replace").translate(None, _SPACE)) for text in self._plain)
-        return list(accumulate(sizes, initial=0))
+    def squeezed(self) -> bytes:
+        """The text as it is scanned."""
+        return self._bytes.translate(_SQUEEZE, _SPACE)
+
+    def holds(self, literal: bytes) -> bool:
+        """Whether a literal stands somewhere in the squeezed text."""
+        known = self._held.get(literal)
+        if known is None:
+            known = self._held[literal] = literal in self.squeezed
+        return known
+
+    @cached_property
+    def _held(self) -> dict[bytes, bool]:
+        return {}
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """Where the pieces between single blanks begin in the squeezed text: so many blanks stand before a piece as pieces do."""
+        return [*accumulate(map(len, self._bytes.translate(_BLANKS).split(b" ")), initial=0)]
+
+    @cached_property
+    def _pieces(self) -> list[str]:
+        return self.text.translate(_BLANK).split(" ")
+
+    @cached_property
+    def _letters(self) -> list[int]:
+        """The same, in letters."""
+        return [*accumulate(map(len, self._pieces), initial=0)]
+
+    @cached_property
+    def _of_bytes(self) -> dict[int, list[int]]:
+        """Of pieces with letters beyond ASCII, for each byte the letter it belongs to."""
+        return {}
 
     def from_squeezed(self, offset: int) -> int:
         """The place in ``text`` of a place in ``squeezed``."""
-        # lines without text share their start with the next one; the hit is in the last of them, which has text
-        row = bisect_right(self._squeezed_starts, offset) - 1
-        return self._starts[row] + self._place(row, offset - self._squeezed_starts[row])
+        number = bisect_right(self._words, offset) - 1
+        if len(self._bytes) == len(self.text):
+            return offset + number
+        letters = self._of_bytes.get(number)
+        if letters is None:
+            piece = self._pieces[number]
+            letters = [at for at, char in enumerate(piece) for _ in char.encode("utf-8", "replace")]
+            self._of_bytes[number] = letters
+        return self._letters[number] + number + letters[offset - self._words[number]]
 
-    def _place(self, row: int, offset: int) -> int:
-        """The index in a line of a byte of the squeezed line."""
-        words = self._words.get(row)
-        if words is None:
-            words = self._words[row] = _words(self._plain[row])
-        squeezed, starts = words
-        word = bisect_right(squeezed, offset) - 1
-        return starts[word] + offset - squeezed[word]
-
-    @cached_property
-    def _words(self) -> dict[int, tuple[list[int], list[int]]]:
-        return {}
+    def to_squeezed(self, place: int) -> int:
+        """The place in ``squeezed`` of a place in ``text``, or one shortly before it."""
+        words = self._words
+        wide = len(self._bytes) > len(self.text)
+        starts = self._letters if wide else words
+        number = bisect_right(range(len(starts)), place, key=lambda at: starts[at] + at) - 1
+        return words[number] if wide else words[number] + place - starts[number] - number
 
     def place(self, offset: int) -> tuple[int, int]:
         """(index of the cleaned line, index in its text) of a place in ``text``."""
@@ -148,26 +185,54 @@ class Stream:
         return start, end
 
 
-def _words(text: str) -> tuple[list[int], list[int]]:
-    """Of each run of bytes that is copied when a line is squeezed: where it begins in the squeezed line, and in the line.
+class Form:
+    """A template as it is looked for. Threads may share it."""
 
-    Such a run is a word of ASCII characters, or one byte of another character.
-    """
-    squeezed: list[int] = []
-    starts: list[int] = []
-    size = 0
-    for word in _WORD.finditer(text):
-        if word[0].isascii():
-            squeezed.append(size)
-            starts.append(word.start())
-            size += len(word[0])
-            continue
-        for at, char in enumerate(word[0], word.start()):
-            width = len(char.encode("utf-8", "replace"))
-            squeezed.extend(range(size, size + width))
-            starts.extend([at] * width)
-            size += width
-    return squeezed, starts
+    def __init__(self, number: int, rule: dict[str, Any], template: dict[str, Any]) -> None:
+        self.number, self.rule, self.template = number, rule, template
+        self.before = template["before"] + _MARGIN
+        self.after = template["after"] + _MARGIN
+        self.reach: int = template["reach"]
+        self.others = tuple(
+            text.encode() for text in template["parts"] or template["needs"] if text != template["anchor"]
+        )
+        """The literal parts of a message beside the one it is found by."""
+        self.groups = range(1, len(template["holes"]) + 1)
+        self.only_sets = not speaks(rule)
+        """Whether a match says nothing of a cause, so that another one with the same values adds nothing."""
+        self.constant = self.only_sets and not any(name for name, _, _ in template["holes"])
+        """Whether all matches say the same."""
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The pattern that decides."""
+        return linear_pattern(self.template["re"])
+
+
+class Hunt:
+    """One template on its way through one log."""
+
+    __slots__ = ("again", "begin", "floor", "form", "left", "next", "said")
+
+    def __init__(self, form: Form, most: int, again: int) -> None:
+        self.form = form
+        self.left = most  # how many matches are still looked for
+        self.floor = 0  # end of the last match
+        self.begin = 0  # hits before this place are of no use
+        self.again = again  # from where the next match has to be looked for before the next hit is tried; -1: not at all
+        self.next: Any = None  # that match
+        self.said: set[tuple[str | bytes, ...]] | None = None  # what the holes of matches held, where nothing else counts
+
+    def look_ahead(self, text: str | bytes) -> None:
+        """Find the next match that may add something; if there is none, none is left to look for."""
+        at, self.again = self.again, -1
+        while self.left and (found := self.form.pattern.search(text, at)) is not None:
+            if self.said is None or found.groups() not in self.said:
+                self.next, self.begin = found, max(self.begin, found.start())
+                return
+            self.left -= 1
+            at = max(found.end(), at + 1)
+        self.left = 0
 
 
 class Matcher:
@@ -175,113 +240,138 @@ class Matcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._patterns: dict[int, Any] = {}
+        self._forms: dict[int, list[Form]] = {}
 
-    def _pattern(self, number: int) -> Any:
-        pattern = self._patterns.get(number)
-        if pattern is None:
-            pattern = self._patterns[number] = linear_pattern(self.knowledge.rules.template(number)[1]["re"])
-        return pattern
+    def _of(self, anchor: int) -> list[Form]:
+        """The templates that are found by a literal."""
+        forms = self._forms.get(anchor)
+        if forms is None:
+            numbers = self.knowledge.anchors.templates(anchor)
+            forms = [Form(number, *self.knowledge.rules.template(number)) for number in numbers]
+            self._forms[anchor] = forms
+        return forms
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
-        done: dict[int, int] = {}  # template -> end of its last match
-        counts: dict[int, int] = {}
-        found: list[Occurrence] = []
+        found: list[tuple[tuple[int, int, int], Occurrence]] = []
         anchors = self.knowledge.anchors
-        possible: dict[int, list[tuple[int, int, int]]] = {}
-        for hit, anchor in anchors.find(stream.squeezed):
-            numbers = possible.get(anchor)
-            if numbers is None:
-                numbers = possible[anchor] = self._possible(anchors.templates(anchor), stream)
-            if not numbers:
-                continue
-            offset = stream.from_squeezed(hit)
-            visible = -1
-            for number, reach, most in numbers:
-                if offset < done.get(number, 0):
-                    continue
-                if reach >= 0:
-                    visible = _visible_before(stream.text, offset) if visible < 0 else visible
-                    if visible > reach:
-                        continue
-                occurrence, end = self._try(number, offset, stream, structure, done.get(number, 0))
-                if occurrence:
-                    found.append(occurrence)
-                    done[number] = end
-                    counts[number] = counts.get(number, 0) + 1
-                    if counts[number] >= most:
-                        possible[anchor] = [entry for entry in possible[anchor] if entry[0] != number]
-        return sorted(found, key=lambda o: (o.first, o.start, o.rule))
+        for anchor, literal in anchors.find(stream.squeezed):
+            hit = stream.squeezed.find(literal) - 1
+            hunts = self._hunts(self._of(anchor), stream, stream.from_squeezed(hit + 1))
+            while hunts := self._going_on(hunts, stream):
+                first = stream.to_squeezed(min(hunt.begin for hunt in hunts))
+                hit = stream.squeezed.find(literal, max(first, hit + 1))
+                if hit < 0:
+                    break
+                place = hit + len(literal), hit, anchor
+                found += [(place, o) for o in self._at(stream.from_squeezed(hit), hunts, stream, structure)]
+        found.sort(key=lambda item: (item[1].first, item[1].start, item[1].rule, item[0]))
+        return [occurrence for _, occurrence in found]
 
-    def _possible(self, numbers: Iterable[int], stream: Stream) -> list[tuple[int, int, int]]:
-        """Of these templates (by number) those whose literal parts all stand somewhere in the log, with their reach and how
-        many matches are looked for."""
-        templates = ((number, *self.knowledge.rules.template(number)) for number in numbers)
+    def _hunts(self, forms: Iterable[Form], stream: Stream, first: int) -> list[Hunt]:
+        """Those of these templates whose literal parts all stand somewhere in the log; their own literal first at ``first``."""
         return [
-            (number, template["reach"], 1 if stream.in_order and _says_the_same(rule, template) else _MOST)
-            for number, rule, template in templates
-            if all(text.encode() in stream.squeezed for text in template["parts"] or template["needs"])
+            Hunt(
+                form,
+                1 if form.constant and stream.in_order else _MOST,
+                stream.window(first, form.before, 0)[0] if stream.whole_lines else -1,
+            )
+            for form in forms
+            if all(map(stream.holds, form.others))
         ]
 
-    def _try(
-        self, number: int, offset: int, stream: Stream, structure: Structure, floor: int
-    ) -> tuple[Occurrence | None, int]:
-        rule, template = self.knowledge.rules.template(number)
-        start, end = stream.window(offset, template["before"] + _MARGIN, template["after"] + _MARGIN)
-        window = stream.searched[start:end]
-        if (number, window) in stream.vain:
-            return None, 0
-        pattern = self._pattern(number)
-        at = max(floor - start, 0)
-        while True:
-            found = pattern.search(window, at)
-            if not found:
-                if not at and len(window) <= _REPEATED and len(stream.vain) < _MOST:
-                    stream.vain.add((number, window))
-                return None, 0
-            first_char, past = found.span()
-            if start + past > offset:
-                break
-            at = max(past, at + 1)
-        if start + first_char > offset:
-            return None, 0
-        message = stream.text[start + first_char : start + past]
-        spans = [found.span(group) for group in range(1, len(template["holes"]) + 1)]
-        values = [stream.text[start + left : start + right] if left >= 0 else "" for left, right in spans]
+    def _going_on(self, hunts: list[Hunt], stream: Stream) -> list[Hunt]:
+        """Those that may still match, each of which knows from where on."""
+        for hunt in hunts:
+            if hunt.again >= 0:
+                hunt.look_ahead(stream.searched)
+        return [hunt for hunt in hunts if hunt.left]
+
+    def _at(self, offset: int, hunts: list[Hunt], stream: Stream, structure: Structure) -> Iterator[Occurrence]:
+        """What these templates match around their literal at ``offset``."""
+        visible = -1
+        for hunt in hunts:
+            if offset < hunt.begin:
+                continue
+            if hunt.form.reach >= 0:
+                visible = _visible_before(stream.text, offset) if visible < 0 else visible
+                if visible > hunt.form.reach:
+                    continue
+            if occurrence := self._try(hunt, offset, stream, structure):
+                hunt.left -= 1
+                yield occurrence
+
+    def _try(self, hunt: Hunt, offset: int, stream: Stream, structure: Structure) -> Occurrence | None:
+        """The match around a hit, if there is one. ``hunt`` notes what is known then of later hits."""
+        form = hunt.form
+        rule, template = form.rule, form.template
+        start, end = stream.window(offset, form.before, form.after)
+        floor = max(hunt.floor, start)
+        found, shift = hunt.next, 0
+        if stream.whole_lines:
+            hunt.again = floor
+        if found is None or not floor <= found.start() <= offset < found.end() <= end:
+            found, shift = self._in_window(form, offset, stream, floor, start, end), start
+        if found is None:
+            return None
+        first_char, past = found.start() + shift, found.end() + shift
+        message = stream.text[first_char:past]
+        spans = [found.span(group) for group in form.groups]
+        values = [stream.text[shift + left : shift + right] if left >= 0 else "" for left, right in spans]
         if not _plausible(message, values, template):
-            return None, 0
-        before = stream.text[max(start + first_char - 1, start) : start + first_char]
+            return None
+        before = stream.text[max(first_char - 1, start) : first_char]
         if template["tight"] and (before.isalnum() or before in ("_", ".")):
-            return None, 0
-        first, begin = stream.place(start + past - len(message.lstrip()))
-        last, finish = stream.place(start + first_char + max(len(message.rstrip()), 0))
+            return None
+        first, begin = stream.place(past - len(message.lstrip()))
+        last, finish = stream.place(first_char + max(len(message.rstrip()), 0))
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
-            return None, 0
+            return None
         if rule["unless"]:
             around = " ".join(stream.lines[i].text for i in range(min(first, last), last + 1)).casefold()
             if any(text in around for text in rule["unless"]):
-                return None, 0
+                return None
         captures: list[Capture] = []
         name = rule["id"]
         for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
             if kind in ("code", "text"):
                 code = self._code(kind, argument, text)
                 if code is None:
-                    return None, 0
+                    return None
                 name = code if rule["code"] else name
                 value: Value | None = code
             else:
                 value = read(kind, text) if hole else text
             if value is None:
-                return None, 0
+                return None
             if hole:
-                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(start + left)))
-        short = len(window) <= _REPEATED and len(stream.vain) < _MOST
-        if short and stream.in_order and not speaks(rule) and not pattern.search(window, past):
-            stream.vain.add((number, window))  # the same line again would only yield the same facts again
-        return Occurrence(name, first, last, begin, finish, tuple(captures)), start + past
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(shift + left)))
+        hunt.floor = hunt.begin = past
+        if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
+            if stream.whole_lines:
+                hunt.said = {found.groups(), *(hunt.said or ())}
+            elif end - start <= _REPEATED and len(stream.vain) < _MOST:
+                window = stream.searched[start:end]
+                if not form.pattern.search(window, past - start):
+                    stream.vain.add((form.number, window))
+        if stream.whole_lines:
+            hunt.again = past
+        return Occurrence(name, first, last, begin, finish, tuple(captures))
+
+    def _in_window(self, form: Form, offset: int, stream: Stream, floor: int, start: int, end: int) -> Any:
+        """The match around ``offset`` in a window of the text, none that begins before ``floor``."""
+        window = stream.searched[start:end]
+        if (form.number, window) in stream.vain:
+            return None
+        at = floor - start
+        while (found := form.pattern.search(window, at)) is not None:
+            if start + found.end() > offset:
+                return found if start + found.start() <= offset else None
+            at = max(found.end(), at + 1)
+        if floor == start and len(window) <= _REPEATED and len(stream.vain) < _MOST:
+            stream.vain.add((form.number, window))
+        return None
 
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":
@@ -290,11 +380,6 @@ class Matcher:
             return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
         except ValueError:
             return None
-
-
-def _says_the_same(rule: dict[str, Any], template: dict[str, Any]) -> bool:
-    """Whether a match only sets constant facts, so that a second one adds nothing."""
-    return not speaks(rule) and not any(name for name, _, _ in template["holes"])
 
 
 def speaks(rule: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from .light import pattern, record
 from .loggers import LEVEL, STAMP, TIME, is_record
@@ -66,7 +66,7 @@ class Prefix:
     """A prefix that counts only where it recurs. The pattern's group ``rank``, if any, names the stream."""
 
     name: str
-    first: str  # what a line begins with that carries it; "" if that says little
+    first: str  # the characters one of which a line begins with that carries it
     needle: str  # and what it holds
     pattern: re.Pattern[str]
     share: float  # of the lines with text that must carry it
@@ -78,6 +78,7 @@ class Prefix:
 
 _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = _LOWER + _LOWER.upper()
 _RECURRING: tuple[Prefix, ...] = (
     Prefix(
         "quote",
@@ -89,15 +90,15 @@ _RECURRING: tuple[Prefix, ...] = (
         all=1,
     ),
     Prefix(
-        "compose", "", "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
+        "compose", _LETTERS + _DIGITS, "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
     ),
-    Prefix("box", "", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
+    Prefix("box", " \u2502", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
     Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
     Prefix("bracketed-number", "[", "]", pattern(r"\[(?P<rank>\d{1,4})\]:?(?:[ ]|$)"), 0.5, 4, streams=True),
     Prefix("role", "[", "]:", pattern(r"\[(?P<rank>[A-Za-z_][A-Za-z_-]{0,20}\d{1,4})\]:"), 0.2, 3, streams=True),
     Prefix(
         "host",
-        "",
+        _LETTERS + _DIGITS,
         ":",
         pattern(r"(?P<rank>(?:[A-Za-z][\w.-]{0,60}[A-Za-z_-]\d{1,5}|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})):(?:[ ]|$)"),
         0.6,
@@ -133,10 +134,18 @@ class Prefixes:
         self._recurring: list[tuple[Callable[[str, int], re.Match[str] | None], bool]] = []
         names: set[str] = set()
         for _ in range(6):
-            rest = [text[self.carriers(text)[0] :] for text in rest]
-            plain = [text for text in rest if not is_record(text)]
+            rest = [left for text in rest if (left := text[self.carriers(text)[0] :]) and not left.isspace()]
+            firsts = Counter([text[0] for text in rest])
+            plain: list[str] | None = None  # the lines without a logger's prefix, once they are asked for
             for prefix in _RECURRING:
-                if prefix.name not in names and _recurs(prefix, plain if prefix.time else rest):
+                possible = sum(count for first, count in firsts.items() if first in prefix.first)
+                if prefix.name in names or possible < (prefix.all or prefix.least):
+                    continue
+                if prefix.time:
+                    plain = [text for text in rest if not is_record(text)] if plain is None else plain
+                elif possible < prefix.share * len(rest):
+                    continue
+                if _recurs(prefix, plain if prefix.time else rest):
                     names.add(prefix.name)
                     self._recurring.append((prefix.pattern.match, prefix.time))
                     break
@@ -210,14 +219,11 @@ def _add(ranks: list[str], rank: str) -> None:
         ranks.append(rank)
 
 
-def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
-    matches = total = 0
+def _recurs(prefix: Prefix, texts: Sequence[str]) -> bool:
+    matches, total = 0, len(texts)
     streams: Counter[str] = Counter()
     for text in texts:
-        if not text or text.isspace():
-            continue
-        total += 1
-        if (prefix.first and text[0] not in prefix.first) or prefix.needle not in text:
+        if prefix.needle not in text or text[0] not in prefix.first:
             continue
         match = prefix.pattern.match(text)
         if match is None or not match.end():
@@ -234,21 +240,18 @@ def _recurs(prefix: Prefix, texts: Iterable[str]) -> bool:
 
 def _common_tag(texts: Sequence[str]) -> str:
     """A bracketed word that most lines begin with ('[TRAINING] '), other than a level."""
-    tags: Counter[str] = Counter()
-    total = 0
-    for text in texts:
-        if text and not text.isspace():
-            total += 1
-            if match := _TAG.match(text):
-                tags[match.group()] += 1
+    bracketed = [text for text in texts if text[0] == "["]
+    if len(bracketed) < max(5, 0.4 * len(texts)):
+        return ""
+    tags = Counter([match.group() for text in bracketed if (match := _TAG.match(text))])
     for tag, count in tags.most_common(1):
-        if count >= 5 and count >= 0.4 * total and not re.match(rf"\[(?:{LEVEL}|[IWEF]|TRT|TensorRT)\b", tag):
+        if count >= 5 and count >= 0.4 * len(texts) and not re.match(rf"\[(?:{LEVEL}|[IWEF]|TRT|TensorRT)\b", tag):
             return tag
     return ""
 
 
 def _common_indent(texts: Sequence[str]) -> int:
     """How far all lines are indented: Markdown's four spaces, pip's six. Two may be those of a traceback's frames."""
-    indents = [len(text) - len(text.lstrip(" ")) for text in texts if text and not text.isspace()]
-    least = min(indents, default=0)
-    return least if least > 2 and len(indents) > 1 else 0
+    if len(texts) < 2 or not all(text.startswith("   ") for text in texts):
+        return 0
+    return min(len(text) - len(text.lstrip(" ")) for text in texts)

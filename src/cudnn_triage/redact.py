@@ -111,24 +111,30 @@ def redacted(value: T) -> T:
 
 
 def _walk(value: Any) -> Any:
-    if isinstance(value, str):
+    """The value with secrets masked; itself where it holds none, as most of a report does."""
+    kind = value.__class__
+    if kind is str:
         return masked(value)
-    if isinstance(value, tuple):
-        items = [_walk(item) for item in value]
+    if kind is tuple:
+        items = [_walk(item) for item in value] if value else []
         return value if all(map(is_, items, value)) else tuple(items)
-    if hasattr(value, "__match_args__") and not isinstance(value, type):
-        old = [getattr(value, name) for name in value.__match_args__]
-        new = [_walk(item) for item in old]
-        if all(map(is_, new, old)):  # most of a report holds no secret
-            return value
-        fields = dict(zip(value.__match_args__, new, strict=True))
-        if isinstance(value, EvidenceItem):
-            spans = secrets(value.text)
-            start = _moved(value.offset, spans, end=False)
-            end = _moved(value.offset + value.length, spans, end=True)
-            fields |= {"offset": start, "length": max(end - start, min(value.length, 1))}
-        return type(value)(**fields)
-    return value
+    names = getattr(kind, "__match_args__", None)
+    if names is None:
+        return value
+    new = {}
+    for name in names:
+        old = getattr(value, name)
+        masked_one = _walk(old)
+        if masked_one is not old:
+            new[name] = masked_one
+    if not new:
+        return value
+    if isinstance(value, EvidenceItem):
+        spans = secrets(value.text)
+        start = _moved(value.offset, spans, end=False)
+        end = _moved(value.offset + value.length, spans, end=True)
+        new |= {"offset": start, "length": max(end - start, min(value.length, 1))}
+    return kind(**{name: new.get(name, getattr(value, name)) for name in names})
 
 
 def _apart(spans: Iterable[Span]) -> list[Span]:

@@ -73,7 +73,7 @@ def settle(
     Only what the log speaks for can be confirmed. ``none`` is the probability by the log that none of them holds.
     """
     ours = rivals(hypotheses, knowledge)
-    if not machine.counts or not ours:
+    if not machine.counts or not ours or not machine.scope.has_readings:
         return list(hypotheses)
     numbers = {**DEFAULTS, **weights}
     chances: dict[str, float] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 def derive(facts: Facts, knowledge: Knowledge) -> None:
     """Add to ``facts`` what the tables say about the facts there. A table never overrides what was seen."""
     for _ in range(_ASKED):
+        more = False
         for table in knowledge.tables:
-            if not table["key"] or not table["gives"]:
+            if not table["gives"] or not facts.tells(table["key"]):
                 continue
             for value in facts.values(table["key"]):
                 row = find_row(table, value)
@@ -26,12 +28,15 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
                     continue
                 for column, name in table["gives"].items():
                     text = row.get(column)
-                    if not text or any(known.origin != "table" for known in facts.get(name)):
+                    if not text or any(fact.origin != "table" for fact in facts.get(name)):
                         continue
                     kind = knowledge.facts.get(name, {}).get("type", "any")
                     given = read(kind, text)
                     if given is not None:
                         facts.add(Fact(name, given, "table"))
+                        more = True
+        if not more:
+            break
 
 
 def sources(name: str, tables: Iterable[tuple[str, Iterable[str]]]) -> set[str]:
@@ -55,9 +60,12 @@ def find_row(table: dict[str, Any], value: Value) -> dict[str, str] | None:
         return _in_range(rows, value)
     wanted = _key(value, match)
     exact = next((row for row in rows if row["key"].casefold() == text), None)
-    return exact or next(
-        (row for row in rows if _key(read("version", row["key"]) or row["key"], match) == wanted), None
-    )
+    return exact or next((row for row in rows if _row_key(row["key"], match) == wanted), None)
+
+
+@lru_cache(maxsize=4096)
+def _row_key(text: str, match: str) -> str:
+    return _key(read("version", text) or text, match)
 
 
 def _key(value: Value, match: str) -> str:

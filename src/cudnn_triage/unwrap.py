@@ -51,6 +51,7 @@ _UNFINISHED = pattern(
     r"""\s{1,12}File(?:[ ]?"[^"]{0,400}(?:"(?:,(?:[ ](?:l(?:i(?:n(?:e(?:[ ]\d{0,6})?)?)?)?)?)?)?)?)?$"""
     r"""|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: [IWEF]$"""
 )
+_LINE_NUMBER = len('", line 123456')
 _MOST_PARTS = 6
 _MOST_ROWS = 500  # that one line may fill
 
@@ -70,11 +71,16 @@ def complete(drafts: list[Draft]) -> list[Draft]:
             out.append(draft)
         if not text or not ("File" in text or text[-1] in "IWEF"):
             parts = []
-        elif len(text) < _GREATEST_WIDTH and _UNFINISHED.match(text):
+        elif len(text) < _GREATEST_WIDTH and _may_go_on(text) and _UNFINISHED.match(text):
             parts = parts or [draft]
         else:
             parts = []
     return out
+
+
+def _may_go_on(text: str) -> bool:
+    """Whether a line may end within 'File "x", line 3': most lines of a traceback have more than that behind the second quote."""
+    return len(text) - text.rfind('"') <= _LINE_NUMBER or text.count('"') < 2
 
 
 def rejoin(drafts: list[Draft]) -> list[Draft]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
@@ -54,8 +54,8 @@ class Knowledge:
         ]
         light: dict[str, tuple[str, str, list[Data]]] = core["causes"]
         self.families = {name: family for name, (family, _, _) in light.items()}
-        self.evidence = [(name, evidence) for name, (_, _, evidence) in light.items() if evidence]
-        """The conditions that speak for or against a cause by themselves."""
+        self.evidence = [(name, item) for name, (_, _, evidence) in light.items() for item in evidence]
+        """The conditions that speak for or against a cause by themselves, with the cause."""
         self.competing = frozenset(name for name, (_, severity, _) in light.items() if severity != "benign")
         """The causes that exclude one another: all but the harmless ones."""
         self.off_field = frozenset(
@@ -64,6 +64,20 @@ class Knowledge:
         """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
         names = list(light)
         self.causes = Records({name: at for at, name in enumerate(names)}, lambda at: store.json(f"cause {names[at]}"))
+
+    @cached_property
+    def _waiting(self) -> dict[str, list[int]]:
+        """For each name of a fact, signature or cause, the conditions that wait for it; under "" those that wait for nothing."""
+        waiting: dict[str, list[int]] = {}
+        for number, (_, item) in enumerate(self.evidence):
+            for name in [""] if item["needs_any"] is None else item["needs_any"]:
+                waiting.setdefault(name, []).append(number)
+        return waiting
+
+    def evidence_of(self, there: Iterable[str]) -> list[tuple[str, Data]]:
+        """Those of ``evidence`` that can hold where these facts, signatures and causes are all there is."""
+        numbers = {number for name in ("", *there) for number in self._waiting.get(name, ())}
+        return [self.evidence[number] for number in sorted(numbers)]
 
     @cached_property
     def in_field(self) -> frozenset[str]:

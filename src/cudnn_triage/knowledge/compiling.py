@@ -12,6 +12,7 @@ from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
 from .condition_language import ConditionError, names, parse
+from .needed import needed_words
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
@@ -173,6 +174,7 @@ def _regex(
             "holes": holes,
             "parts": [],
             "needs": needs,
+            "words": [] if anchored else needed_words(pattern),
             "reach": _reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
@@ -330,7 +332,8 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         {
             "title": fix.title,
             "safety": fix.safety,
-            "when": _condition(fix.when, document, f"$.fixes[{i}].when", book),
+            "when": (when := _condition(fix.when, document, f"$.fixes[{i}].when", book)),
+            "denies": _denies(when),
             "first": _condition(fix.first, document, f"$.fixes[{i}].first", book),
             "applies": fix.applies,
             "commands": fix.commands,

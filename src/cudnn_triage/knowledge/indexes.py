@@ -1,8 +1,9 @@
 """Two indexes over the literal text of all templates, built when rules are compiled and read straight from the compiled file.
 
-An automaton over thousands of literals takes longer to build than a log takes to read. So each literal is found by one run of
-six bytes that few other literals have: the runs of a text are looked up in a table, and a run that is there is compared with
-the literals that it may belong to. The other index gives, for each run of six letters, the templates that contain it: the votes
+An automaton over thousands of literals takes longer to build than a log takes to read. So each literal is found by two of its
+runs of four bytes, rare ones among all literals: one at an even place and one at an odd place, of which one stands at an even
+place of the text. The text's runs at even places, read as numbers, are looked up in a set, and the literals that a run which is
+there may belong to are looked for. The other index gives, for each run of six letters, the templates that contain it: the votes
 of fuzzy matching.
 """
 
@@ -14,13 +15,20 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
+from operator import sub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .store import Store
 
+KEY = 4
+"""Bytes of the runs that a literal is found by."""
+
 RUN = 6
-"""Letters of a run."""
+"""Letters of a run that votes."""
+
+_PIECE = 1 << 14  # bytes of a text that are looked through at once: keys of a longer one would be found for nothing
 
 COMMON = 60
 """A run that stands in more templates than this tells nothing."""
@@ -43,19 +51,17 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
         if anchor:
             templates.setdefault(anchor.encode(), []).append(number)
     literals = list(templates)
-    count = Counter(run for literal in literals for run in {*_runs(literal)})
-    places: list[int] = []
-    for literal in literals:
-        rareness = [count[run] for run in _runs(literal)]
-        places.append(rareness.index(min(rareness)) if rareness else -1)
+    count = Counter(run for literal in literals for run in {*_runs(literal, KEY)})
     by_key: dict[bytes, list[int]] = {}
-    for number, (literal, place) in enumerate(zip(literals, places, strict=True)):
-        if place >= 0:
-            by_key.setdefault(literal[place : place + RUN], []).append(number)
+    short = [number for number, literal in enumerate(literals) if len(literal) <= KEY]
+    for number, literal in enumerate(literals):
+        runs = [*_runs(literal, KEY)] if len(literal) > KEY else []
+        for places in (runs[::2], runs[1::2]) if runs else ():
+            by_key.setdefault(min(places, key=count.__getitem__), []).append(number)
     return {
         "anchors": b"".join(literals),
         "anchors.at": sums(map(len, literals)),
-        "anchors.key": array("i", places).tobytes(),
+        "anchors.short": array("I", short).tobytes(),
         "keys": b"".join(by_key),
         **listed("keys.anchors", list(by_key.values())),
         **listed("anchors.templates", list(templates.values())),
@@ -63,19 +69,22 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
 
 
 class Anchors:
-    """Finds the literals of templates in squeezed text."""
+    """Finds which literals of templates stand in squeezed text."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._text = bytes(store.section("anchors"))
         self._at = store.ints("anchors.at")
-        self._key = store.ints("anchors.key", "i")
-        self._known: dict[bytes, list[tuple[int, bytes, int]]] = {}
+        self._known: dict[int, list[tuple[int, bytes]]] = {}
 
     @cached_property
-    def _keys(self) -> dict[bytes, int]:
-        keys = bytes(self._store.section("keys"))
-        return {keys[at : at + RUN]: number for number, at in enumerate(range(0, len(keys), RUN))}
+    def _keys(self) -> dict[int, int]:
+        """The number of each key; a key's four bytes are read as a number in this machine's order, as those of the text are."""
+        return {key: number for number, key in enumerate(self._store.section("keys").cast("I"))}
+
+    @cached_property
+    def _every_key(self) -> frozenset[int]:
+        return frozenset(self._keys)
 
     @cached_property
     def _by_key(self) -> Listed:
@@ -86,8 +95,9 @@ class Anchors:
         return Listed(self._store, "anchors.templates")
 
     @cached_property
-    def _short(self) -> list[int]:
-        return [number for number, place in enumerate(self._key) if place < 0]
+    def _short(self) -> list[tuple[int, bytes]]:
+        """The anchors that are too short for two keys."""
+        return [(anchor, self.literal(anchor)) for anchor in self._store.ints("anchors.short")]
 
     def literal(self, anchor: int) -> bytes:
         """The squeezed text of an anchor."""
@@ -97,31 +107,32 @@ class Anchors:
         """The templates whose literal this is."""
         return self._templates[anchor]
 
-    def _of(self, run: bytes) -> list[tuple[int, bytes, int]]:
-        """(place of the run in it, literal, anchor) of each literal that is found by a run."""
-        return [(self._key[anchor], self.literal(anchor), anchor) for anchor in self._by_key[self._keys[run]]]
+    def _of(self, key: int) -> list[tuple[int, bytes]]:
+        """The anchors that are found by a key."""
+        found = self._known.get(key)
+        if found is None:
+            found = [(anchor, self.literal(anchor)) for anchor in self._by_key[self._keys[key]]]
+            self._known[key] = found
+        return found
 
-    def find(self, text: bytes) -> list[tuple[int, int]]:
-        """(start, anchor) of every literal in ``text``, by where it ends, the longer one first."""
-        keys, known = self._keys, self._known
-        hits: list[tuple[int, int, int]] = []
-        for at in [at for at in range(len(text) - RUN + 1) if text[at : at + RUN] in keys]:
-            run = text[at : at + RUN]
-            literals = known.get(run)
-            if literals is None:
-                literals = known[run] = self._of(run)
-            for place, literal, anchor in literals:
-                start = at - place
-                if start >= 0 and text.startswith(literal, start):
-                    hits.append((start + len(literal), start, anchor))
-        for anchor in self._short:
-            literal = self.literal(anchor)
-            start = text.find(literal)
-            while start >= 0:
-                hits.append((start + len(literal), start, anchor))
-                start = text.find(literal, start + 1)
-        hits.sort()
-        return [(start, anchor) for _, start, anchor in hits]
+    def find(self, text: bytes) -> list[tuple[int, bytes]]:
+        """The anchors whose literal stands in ``text``, with the literal."""
+        if len(text) <= _PIECE:
+            return self._in(text)
+        longest = max(map(sub, self._at[1:], self._at))
+        found: dict[int, bytes] = {}
+        for start in range(0, len(text), _PIECE):
+            found.update(self._in(text[start : start + _PIECE + longest]))
+        return list(found.items())
+
+    def _in(self, text: bytes) -> list[tuple[int, bytes]]:
+        view = memoryview(text)
+        there: set[int] = set()
+        for start in (0, 2):  # the runs that begin there and at every fourth byte from there on
+            runs = view[start : start + (len(text) - start) // KEY * KEY].cast("I")
+            there |= self._every_key.intersection(runs.tolist())
+        possible = {found for key in there for found in self._of(key)}
+        return [(anchor, literal) for anchor, literal in (*self._short, *possible) if literal in text]
 
 
 def run_sections(parts: Mapping[int, Sequence[str]], templates: int) -> dict[str, bytes]:
@@ -130,7 +141,7 @@ def run_sections(parts: Mapping[int, Sequence[str]], templates: int) -> dict[str
     sizes = array("I", bytes(4 * templates))
     for number, texts in parts.items():
         sizes[number] = sum(max(len(text) - RUN + 1, 0) for text in texts)
-        for run in {run for text in texts if text.isascii() for run in _runs(text.encode())}:
+        for run in {run for text in texts if text.isascii() for run in _runs(text.encode(), RUN)}:
             found.setdefault(int.from_bytes(run, "big"), []).append(number)
     kept = sorted(run for run, numbers in found.items() if len(numbers) <= COMMON)
     return {
@@ -148,22 +159,18 @@ class Runs:
         self._templates = Listed(store, "runs.templates")
         self.sizes = store.ints("runs.sizes")
         """How many runs each template has; 0 where likeness does not look for it."""
-        self._known: dict[bytes, Sequence[int]] = {}
+        self._known: dict[bytes, tuple[int, ...]] = {}
 
     def votes(self, text: str) -> tuple[int, Counter[int]]:
         """How many different runs the text has, and how many of them each template that has any contains."""
-        votes: Counter[int] = Counter()
-        runs = {*_runs(text.encode("utf-8", "replace"))} if text.isascii() else {*_wide_runs(text)}
+        runs = {*_runs(text.encode("utf-8", "replace"), RUN)} if text.isascii() else {*_wide_runs(text)}
         known = self._known
         if len(known) > 100_000:
             known = self._known = {}
         for run in runs:
-            templates = known.get(run)
-            if templates is None:
-                templates = known[run] = self._of(run)
-            for number in templates:
-                votes[number] += 1
-        return len(runs), votes
+            if run not in known:
+                known[run] = tuple(self._of(run))
+        return len(runs), Counter(chain.from_iterable(map(known.__getitem__, runs)))
 
     def _of(self, run: bytes) -> Sequence[int]:
         if len(run) != RUN:  # letters beyond ASCII: in no template's run
@@ -198,8 +205,8 @@ def sums(sizes: Iterable[int]) -> bytes:
     return total.tobytes()
 
 
-def _runs(text: bytes) -> Iterable[bytes]:
-    return (text[at : at + RUN] for at in range(len(text) - RUN + 1))
+def _runs(text: bytes, size: int) -> Iterable[bytes]:
+    return (text[at : at + size] for at in range(len(text) - size + 1))
 
 
 def _wide_runs(text: str) -> Iterable[bytes]:
