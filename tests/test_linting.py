@@ -972,3 +972,12 @@ def test_knowledge_gate_every_fact_has_a_known_type_and_a_way_to_read_it(shipped
 def test_knowledge_gate_tables_look_up_and_yield_declared_facts(shipped: Rulebook) -> None:
     named = {(t.table, name) for t in shipped.tables.values() for name in (t.key, *t.gives.values()) if name}
     assert sorted((table, name) for table, name in named if name not in shipped.facts) == []
+
+
+def test_an_example_must_match_as_a_log_has_it(folder: Path) -> None:
+    """A log loses the date, host and program of its lines before rules see them, so no rule can ask for these."""
+    change(folder, GONE_FILE, "  - 'the frob went away'\npoints", "  - 'frobd[7]: the frob went away'\npoints")
+    change(folder, GONE_FILE, "'fatal: the frob went away'", "'Mar 31 06:53:50 node1 frobd[7]: the frob went away'")
+    (problem,) = lint([folder])
+    assert problem.field == "examples[0]"
+    assert "cleaning leaves 'the frob went away'" in problem.message

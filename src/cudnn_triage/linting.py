@@ -22,7 +22,7 @@ from .matching import Matcher, Stream
 from .near import nearest
 from .probing.bundle import has_script
 from .ranking import DEFAULTS
-from .reading import read_path
+from .reading import read_path, read_text
 from .recipe_checks import recipes
 from .structure import Role, Structure
 
@@ -247,6 +247,12 @@ def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
         for i, text in enumerate(signature.examples):
             if signature.id not in find(text):
                 yield document.problem(f"$.examples[{i}]", f"does not match its own signature: {text[:100]!r}")
+                continue
+            lines = clean(read_text(text))
+            if signature.inside == "program" and signature.id not in _in_log(matcher, lines):
+                left = lines[0].text[:100] if lines else ""
+                told = f"does not match in a log, where cleaning leaves {left!r} of it: {text[:100]!r}"
+                yield document.problem(f"$.examples[{i}]", told)
         for i, text in enumerate(signature.near_misses):
             if signature.id in find(text):
                 yield document.problem(f"$.near_misses[{i}]", f"matches, but must not: {text[:100]!r}")
@@ -268,8 +274,7 @@ def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Itera
         )
     }
     for path in sorted(folder.rglob("*.log")):
-        lines = [line for log in read_path(path) for line in clean(log)]
-        matched = {occurrence.rule for occurrence in matcher.find(Stream(lines), parse(lines))}
+        matched = _in_log(matcher, [line for log in read_path(path) for line in clean(log)])
         for name in sorted(matched & fatal):
             yield book.documents[name].problem("$.templates", f"matches in the healthy log {path.name}")
 
@@ -282,6 +287,10 @@ def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:
     lines = [Line(line, number, 0, 0) for number, line in enumerate(text.splitlines(), 1)]
     structure = Structure(tuple(role for _ in lines))
     return {occurrence.rule for occurrence in matcher.find(Stream(lines), structure)}
+
+
+def _in_log(matcher: Matcher, lines: list[Line]) -> set[str]:
+    return {occurrence.rule for occurrence in matcher.find(Stream(lines), parse(lines))}
 
 
 def _ids(book: Rulebook) -> set[str]:

@@ -219,9 +219,13 @@ class Hunt:
         self.left = most  # how many matches are still looked for
         self.floor = 0  # end of the last match
         self.begin = 0  # hits before this place are of no use
-        self.again = again  # from where the next match has to be looked for before the next hit is tried; -1: not at all
+        self.again = (
+            again  # from where the next match has to be looked for before the next hit is tried; -1: not at all
+        )
         self.next: Any = None  # that match
-        self.said: set[tuple[str | bytes, ...]] | None = None  # what the holes of matches held, where nothing else counts
+        self.said: set[tuple[str | bytes, ...]] | None = (
+            None  # what the holes of matches held, where nothing else counts
+        )
 
     def look_ahead(self, text: str | bytes) -> None:
         """Find the next match that may add something; if there is none, none is left to look for."""

@@ -90,7 +90,13 @@ _RECURRING: tuple[Prefix, ...] = (
         all=1,
     ),
     Prefix(
-        "compose", _LETTERS + _DIGITS, "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
+        "compose",
+        _LETTERS + _DIGITS,
+        "|",
+        pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"),
+        0.3,
+        3,
+        streams=True,
     ),
     Prefix("box", " \u2502", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
     Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
