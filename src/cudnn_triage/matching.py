@@ -212,25 +212,24 @@ class Form:
 class Hunt:
     """One template on its way through one log."""
 
-    __slots__ = ("again", "begin", "floor", "form", "left", "next", "said")
+    __slots__ = ("again", "begin", "floor", "form", "left", "next", "said", "until")
 
-    def __init__(self, form: Form, most: int, again: int) -> None:
+    def __init__(self, form: Form, most: int) -> None:
         self.form = form
         self.left = most  # how many matches are still looked for
         self.floor = 0  # end of the last match
         self.begin = 0  # hits before this place are of no use
-        self.again = (
-            again  # from where the next match has to be looked for before the next hit is tried; -1: not at all
-        )
+        # from where the next match has to be looked for before the next hit is tried; -1: not at all
+        self.again = -1
+        self.until = 0  # up to where
         self.next: Any = None  # that match
-        self.said: set[tuple[str | bytes, ...]] | None = (
-            None  # what the holes of matches held, where nothing else counts
-        )
+        # what the holes of matches held, where nothing else counts
+        self.said: set[tuple[str | bytes, ...]] | None = None
 
     def look_ahead(self, text: str | bytes) -> None:
         """Find the next match that may add something; if there is none, none is left to look for."""
         at, self.again = self.again, -1
-        while self.left and (found := self.form.pattern.search(text, at)) is not None:
+        while self.left and (found := self.form.pattern.search(text, at, self.until)) is not None:
             if self.said is None or found.groups() not in self.said:
                 self.next, self.begin = found, max(self.begin, found.start())
                 return
@@ -260,8 +259,7 @@ class Matcher:
         found: list[tuple[tuple[int, int, int], Occurrence]] = []
         anchors = self.knowledge.anchors
         for anchor, literal in anchors.find(stream.squeezed):
-            hit = stream.squeezed.find(literal) - 1
-            hunts = self._hunts(self._of(anchor), stream, stream.from_squeezed(hit + 1))
+            hit, hunts = -1, self._hunts(anchor, literal, stream)
             while hunts := self._going_on(hunts, stream):
                 first = stream.to_squeezed(min(hunt.begin for hunt in hunts))
                 hit = stream.squeezed.find(literal, max(first, hit + 1))
@@ -272,17 +270,19 @@ class Matcher:
         found.sort(key=lambda item: (item[1].first, item[1].start, item[1].rule, item[0]))
         return [occurrence for _, occurrence in found]
 
-    def _hunts(self, forms: Iterable[Form], stream: Stream, first: int) -> list[Hunt]:
-        """Those of these templates whose literal parts all stand somewhere in the log; their own literal first at ``first``."""
-        return [
-            Hunt(
-                form,
-                1 if form.constant and stream.in_order else _MOST,
-                stream.window(first, form.before, 0)[0] if stream.whole_lines else -1,
-            )
-            for form in forms
-            if all(map(stream.holds, form.others))
-        ]
+    def _hunts(self, anchor: int, literal: bytes, stream: Stream) -> list[Hunt]:
+        """The templates of a literal whose other literal parts stand somewhere in the log as well."""
+        forms = [form for form in self._of(anchor) if all(map(stream.holds, form.others))]
+        if not forms:
+            return []
+        hunts = [Hunt(form, 1 if form.constant and stream.in_order else _MOST) for form in forms]
+        if stream.whole_lines:
+            first = stream.from_squeezed(stream.squeezed.find(literal))
+            last = stream.from_squeezed(stream.squeezed.rfind(literal))
+            for hunt in hunts:
+                hunt.again = stream.window(first, hunt.form.before, 0)[0]
+                hunt.until = stream.window(last, 0, hunt.form.after)[1]
+        return hunts
 
     def _going_on(self, hunts: list[Hunt], stream: Stream) -> list[Hunt]:
         """Those that may still match, each of which knows from where on."""

@@ -1,10 +1,9 @@
 """Two indexes over the literal text of all templates, built when rules are compiled and read straight from the compiled file.
 
-An automaton over thousands of literals takes longer to build than a log takes to read. So each literal is found by two of its
-runs of four bytes, rare ones among all literals: one at an even place and one at an odd place, of which one stands at an even
-place of the text. The text's runs at even places, read as numbers, are looked up in a set, and the literals that a run which is
-there may belong to are looked for. The other index gives, for each run of six letters, the templates that contain it: the votes
-of fuzzy matching.
+An automaton over thousands of literals takes longer to build than a log takes to read. So each literal is found by one run of
+four bytes that few other literals have: the runs of a text, read as numbers, are looked up in a set, and the literals that a run
+which is there may belong to are looked for. The other index gives, for each run of six letters, the templates that contain it:
+the votes of fuzzy matching.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 KEY = 4
-"""Bytes of the runs that a literal is found by."""
+"""Bytes of the run that a literal is found by."""
 
 RUN = 6
 """Letters of a run that votes."""
@@ -53,11 +52,10 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
     literals = list(templates)
     count = Counter(run for literal in literals for run in {*_runs(literal, KEY)})
     by_key: dict[bytes, list[int]] = {}
-    short = [number for number, literal in enumerate(literals) if len(literal) <= KEY]
     for number, literal in enumerate(literals):
-        runs = [*_runs(literal, KEY)] if len(literal) > KEY else []
-        for places in (runs[::2], runs[1::2]) if runs else ():
-            by_key.setdefault(min(places, key=count.__getitem__), []).append(number)
+        key = min(_runs(literal, KEY), key=count.__getitem__, default=b"")
+        by_key.setdefault(key, []).append(number)
+    short = by_key.pop(b"", [])
     return {
         "anchors": b"".join(literals),
         "anchors.at": sums(map(len, literals)),
@@ -96,7 +94,7 @@ class Anchors:
 
     @cached_property
     def _short(self) -> list[tuple[int, bytes]]:
-        """The anchors that are too short for two keys."""
+        """The anchors that are too short for a key."""
         return [(anchor, self.literal(anchor)) for anchor in self._store.ints("anchors.short")]
 
     def literal(self, anchor: int) -> bytes:
@@ -128,10 +126,10 @@ class Anchors:
     def _in(self, text: bytes) -> list[tuple[int, bytes]]:
         view = memoryview(text)
         there: set[int] = set()
-        for start in (0, 2):  # the runs that begin there and at every fourth byte from there on
+        for start in range(KEY):  # the runs that begin there and at every fourth byte from there on
             runs = view[start : start + (len(text) - start) // KEY * KEY].cast("I")
             there |= self._every_key.intersection(runs.tolist())
-        possible = {found for key in there for found in self._of(key)}
+        possible = [found for key in there for found in self._of(key)]
         return [(anchor, literal) for anchor, literal in (*self._short, *possible) if literal in text]
 
 
