@@ -71,6 +71,20 @@ def test_a_lesser_cause_that_a_message_speaks_for_stays_in_view(base: Rules) -> 
     assert 0 < found[1].confidence < 0.05
 
 
+@pytest.mark.parametrize("temperature", ["1.0", "0.3"])
+def test_odds_say_how_often_one_of_two_causes_is_meant(base: Rules, temperature: str) -> None:
+    """Strength words are far apart once the fitted temperature is sharp; odds hold whatever it is."""
+    base.signature(
+        "lost",
+        "GPU handle lost",
+        more="points_to: [{cause: memory-held, strength: strong}, {cause: not-found, strength: strong, odds: 0.25}]",
+    )
+    base.file("weights.yaml", f"temperature: {temperature}\ndoubt: 0\n")
+    first, second = report(base, "E dnn.cc:1] GPU handle lost").diagnoses
+    assert (first.cause, second.cause) == ("memory-held", "not-found")
+    assert second.confidence / first.confidence == pytest.approx(0.25, rel=0.01)
+
+
 def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) -> None:
     found = report(base, "Loaded 7.1.2 but compiled with 7.6.0\nCould not create cudnn handle")
     assert found.diagnoses[0].cause == "version-mismatch"

@@ -561,6 +561,14 @@ MISTAKES = {
         "examples[0]",
         "does not match its own signature",
     ),
+    "odds-of-nothing": (
+        OLD,
+        "    strength: likely\n",
+        "    strength: likely\n    odds: 3 to 1\n",
+        "odds: 3",
+        "points_to[0].odds",
+        "expected a number from 0.05 to below 1",
+    ),
     "near-miss-matches": (
         OLD,
         "near_misses:",

@@ -43,6 +43,7 @@ class Evidence:
     standing: str = PLAIN  # failing: in the lines of a failure; notice: the program went on; plain: neither
     origin: Literal["log", "local"] = "log"
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
+    odds: float = 1.0  # how often this cause is meant beside another that the message points to with the same strength
 
 
 @record(frozen=True)
@@ -266,6 +267,7 @@ def _from_occurrence(
             p["why"] or rule["title"],
             occurrence,
             standing,
+            odds=p.get("odds", 1.0),
         )
         for p in rule["points_to"]
         if p["when"] is None or holds(p["when"], scope, seen)
@@ -315,8 +317,8 @@ def find_echoes(
 
 
 def _weighty(items: Sequence[Evidence]) -> set[str]:
-    """The causes that some of these speak for with weight."""
-    return {item.cause for item in items if item.supports and item.strength in WEIGHTY}
+    """The causes that some of these speak for with weight, not as the lesser of several."""
+    return {item.cause for item in items if item.supports and item.strength in WEIGHTY and item.odds >= 0.5}
 
 
 def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[int]:

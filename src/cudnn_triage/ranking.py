@@ -110,6 +110,7 @@ def score(items: list[Evidence], numbers: Mapping[str, float]) -> float:
         value = numbers[item.strength]
         if item.occurrence:
             value *= numbers[item.standing] * (numbers["fuzzy"] if item.occurrence.match == "fuzzy" else 1.0)
+            value = max(value + numbers["temperature"] * math.log(item.odds), 0.0)
         if not item.supports:
             against[item.id] = max(against.get(item.id, 0.0), value)
             continue

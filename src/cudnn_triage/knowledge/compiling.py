@@ -105,9 +105,22 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
                 "when": _condition(pointer.when, document, f"{path}[{i}].when", book),
                 "text": pointer.when,
                 "why": pointer.why,
+                **({"odds": _odds(pointer.odds, document, f"{path}[{i}].odds", book)} if pointer.odds else {}),
             }
         )
     return out
+
+
+def _odds(text: str, document: Document, path: str, book: Rulebook) -> float:
+    try:
+        odds = float(text)
+    except ValueError:
+        odds = 0.0
+    if not 0.05 <= odds < 1:
+        told = f"expected a number from 0.05 to below 1, how often beside another cause of this strength; got {text!r}"
+        book.problems.append(document.problem(path, told))
+        return 1.0
+    return odds
 
 
 def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Data:

@@ -30,6 +30,7 @@ class Pointer(_Strict, kw_only=True, frozen=True):
 
     cause: Id
     strength: Strength | None = None
+    odds: str = ""
     against: Strength | None = None
     when: str = ""
     why: str = ""
