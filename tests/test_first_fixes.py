@@ -1,0 +1,97 @@
+"""The first fix of the shipped causes is one that can be run where the log comes from: a cure where the log tells, in the
+words of its system, package manager and platform."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cudnn_triage import triage
+from cudnn_triage.knowledge.base import load
+
+KNOWLEDGE = load()
+
+NO_DRIVER = "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
+NOT_COMPILED = "AssertionError: Torch not compiled with CUDA enabled"
+NO_KERNEL = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
+UNKNOWN = "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment, e.g. changing env variable CUDA_VISIBLE_DEVICES after program start."
+MODULE = "Error! Bad return status for module build on kernel: {} (x86_64)\nConsult /var/lib/dkms/nvidia/545.29.02/build/make.log for more information."
+PERMISSIONS = "Failed to initialize NVML: Insufficient Permissions"
+OTHERS = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.64 GiB of which "
+    "1.00 GiB is free. Process 2451 has 18.00 GiB memory in use. Including non-PyTorch memory, this process has 4.30 GiB memory in use."
+)
+TF_WINDOWS = (
+    "C:\\Users\\x\\t.py\nCould not load dynamic library 'cudart64_110.dll'; dlerror: cudart64_110.dll not found"
+)
+JAX_PAIR = 'File "C:\\env\\Lib\\site-packages\\jax\\__init__.py", line 1\n'
+JAX_PAIR += "RuntimeError: jaxlib version 0.4.30 is newer than and incompatible with jax version 0.4.20. Please update your jax."
+LABEL = "nll_loss.cu:104: block: [0,0,0], thread: [3,0,0] Assertion `t >= 0 && t < n_classes` failed.\n"
+LABEL += "RuntimeError: CUDA error: device-side assert triggered"
+TORCHVISION = "RuntimeError: operator torchvision::nms does not exist"
+WSL = "LD_LIBRARY_PATH=/usr/lib/wsl/lib\n"
+
+ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
+    (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
+    (MODULE.format("6.17.9-76061709-generic"), "driver-not-loaded", "ubuntu-drivers", "dnf"),
+    (MODULE.format("6.4.1-zen1-1-zen"), "driver-not-loaded", "pacman", "apt-get"),
+    (NO_DRIVER, "driver-not-loaded", "ubuntu-drivers install", "docker"),
+    (
+        "slurmd: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
+        "driver-not-loaded",
+        "nvidia-modprobe -c=0 -c=255",
+        "ubuntu-drivers",
+    ),
+    ('File "/content/drive/MyDrive/t.py", line 1\n' + NO_DRIVER, "gpu-not-visible", "nvidia-smi", "sudo"),
+    (
+        f"$ podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi -L\n{PERMISSIONS}",
+        "device-permission",
+        "label=disable",
+        "usermod",
+    ),
+    (OTHERS, "gpu-memory-held-by-others", "kill 2451", "PID"),
+    (NO_KERNEL, "gpu-arch-unsupported", "compute_cap", "get_arch_list"),
+    (TF_WINDOWS, "cuda-library-not-found", "cudatoolkit", "export"),
+    (f"$ uv run train.py\n{NOT_COMPILED}", "cpu-only-build", "uv pip install --torch-backend=auto", "python -m pip"),
+    (NOT_COMPILED, "cpu-only-build", "python -m pip install", "uv "),
+    (JAX_PAIR, "conflicting-packages", "jax jaxlib", "cuda12"),
+    (LABEL, "device-side-assert", "target", "CUDA_VISIBLE_DEVICES"),
+    ("NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.", "gpu-lost", "poweroff", "gpu-reset"),
+    (WSL + UNKNOWN, "cuda-context-stale", "wsl.exe --shutdown", "rmmod"),
+    (UNKNOWN, "cuda-context-stale", "rmmod nvidia_uvm", "wsl"),
+    (TORCHVISION, "conflicting-packages", "torchvision", "nvidia-smi"),
+]
+
+
+@pytest.mark.parametrize(("log", "cause", "says", "never"), ROWS)
+def test_the_first_fix_fits_the_log(log: str, cause: str, says: str, never: str) -> None:
+    found = next(d for d in triage(log, knowledge=KNOWLEDGE).diagnoses if d.cause == cause)
+    first = found.fixes[0]
+    commands = "\n".join(first.commands)
+    assert first.safety != "inspect"
+    assert says in commands
+    assert never not in commands
+
+
+PLACEHOLDERS = {  # a word that the user has to replace: what else in the same fix tells where to take it from
+    "PID": ("nvidia-smi", "fuser", "tasklist", "ps "),
+    "NODE": ("get nodes", "-o wide", "sinfo", "the node"),
+    "POD": ("get pods", "shows the name", "describe pod"),
+    "JOBID": ("squeue", "number of the job", "lists your jobs"),
+    "PACKAGE": ("the package", "pip list", "the extension", "distributions", "its name", "are there", "is the one"),
+}
+
+
+def test_every_placeholder_comes_with_a_way_to_find_its_value() -> None:
+    lost = []
+    for name, cause in KNOWLEDGE.causes.items():
+        for fix in cause["fixes"]:
+            text = "\n".join([fix["applies"], *fix["commands"]])
+            lost += [
+                (name, fix["title"], word)
+                for word, ways in PLACEHOLDERS.items()
+                if re.search(rf"(?<![\w-]){word}(?![\w-])", "\n".join(fix["commands"]))
+                and not any(way in text for way in ways)
+            ]
+    assert not lost
