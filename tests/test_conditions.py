@@ -30,6 +30,8 @@ FACTS = Facts(
     ("condition", "expected"),
     [
         ("cudnn.loaded < cudnn.compiled", True),
+        ("never", False),
+        ("gpu.cc >= 12.0 and not never", True),
         ("cudnn.loaded.major == cudnn.compiled.major", True),
         ("cudnn.loaded.minor == '8.0'", True),
         ("cudnn.loaded >= 8.1", False),

@@ -12,7 +12,7 @@ from ..values import size
 Tree = list[Any]
 
 
-_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact) or seen(id), with and, or, not"
+_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact) or seen(id), with and, or, not; or never"
 
 
 class ConditionError(ValueError):
@@ -44,8 +44,9 @@ def _grammar() -> pp.ParserElement:
         lambda t: ("in", t[0], tuple(o[1] for o in t[1]))
     )
     relation = (operand + pp.one_of("== != <= >= < > ~") + operand).set_parse_action(lambda t: (t[1], t[0], t[2]))
+    never = pp.Keyword("never").set_parse_action(lambda: ("or",))  # of no parts none holds
     condition: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
-        call | member | relation,
+        call | member | relation | never,
         [
             (pp.Keyword("not"), 1, pp.OpAssoc.RIGHT, lambda t: ("not", t[0][1])),
             (pp.Keyword("and"), 2, pp.OpAssoc.LEFT, lambda t: ("and", *t[0][0::2])),
