@@ -141,6 +141,14 @@ def test_damaged_and_reworded_messages_are_found_by_likeness(loaded: Rules, dama
     assert {c.name: str(c.value) for c in found.captures} == {"cudnn.loaded": "8.0.5", "cudnn.compiled": "8.1.0"}
 
 
+def test_likeness_heeds_unless(rules: Rules) -> None:
+    rules.facts()
+    rules.cause("c")
+    rules.points("gone", "CUDA initialization failed on this machine", "c", more="unless: ['by intention']")
+    assert find(rules, "error: CUDA initializaton failed on this machine", fuzzy=True)
+    assert not find(rules, "error: CUDA initializaton failed on this machine, by intention", fuzzy=True)
+
+
 def test_likeness_never_crosses_a_status_name_or_number(rules: Rules) -> None:
     rules.facts()
     rules.cause("c")

@@ -14,7 +14,7 @@ from itertools import pairwise
 from .knowledge.base import Knowledge
 from .knowledge.indexes import LEAST, without_holes
 from .light import pattern
-from .matching import Capture, Occurrence, Stream
+from .matching import Capture, Occurrence, Stream, excluded
 from .structure import Role, Structure
 from .values import read, squeeze
 
@@ -121,7 +121,7 @@ class FuzzyMatcher:
                 " ".join(_between(stream, indexes, first, begin - margin, last, finish + 1 + margin))
                 for margin in (_SLACK, _CHOICE_REACH)
             )
-            if not self._agree(template, near, far):
+            if not self._agree(template, near, far) or excluded(rule, stream.lines[first : last + 1]):
                 continue
             captures = self._captures(template, spans, places, stream)
             found.append(Occurrence(rule["id"], first, last, begin, finish + 1, captures, "fuzzy", round(score, 1)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LONGEST = 2000  # characters of a line that are read
+_WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
@@ -71,12 +72,14 @@ class GeneralReader:
         if any(e.supports and e.strength in WEIGHTY and e.cause in knowledge.in_field for e in case.evidence):
             return []
         failures = serious_failures(case.structure)
-        if failures:
-            failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
-            left = sorted(failing - spoken_of(case.occurrences, knowledge))
-        else:
-            left = unexplained_lines(case.occurrences, case.lines, case.structure, knowledge)
-        return [occurrence for i in left[:_MOST] for occurrence in self.line(i, case.lines)]
+        failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
+        found = self._lines(sorted(failing - spoken_of(case.occurrences, knowledge)), case)
+        if found or any(f.kind not in _WORDLESS for f in failures):
+            return found
+        return self._lines(unexplained_lines(case.occurrences, case.lines, case.structure, knowledge), case)
+
+    def _lines(self, indexes: Sequence[int], case: Case) -> list[Occurrence]:
+        return [occurrence for i in indexes[:_MOST] for occurrence in self.line(i, case.lines)]
 
     def line(self, index: int, lines: Sequence[Line]) -> list[Occurrence]:
         """What the general patterns find on one line, each signature once."""

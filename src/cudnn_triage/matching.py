@@ -332,10 +332,8 @@ class Matcher:
         quoted = structure.roles[first] is Role.SOURCE
         if (rule["inside"] == "program" and quoted) or (rule["inside"] == "source" and not quoted):
             return None
-        if rule["unless"]:
-            around = " ".join(stream.lines[i].text for i in range(min(first, last), last + 1)).casefold()
-            if any(text in around for text in rule["unless"]):
-                return None
+        if excluded(rule, stream.lines[min(first, last) : last + 1]):
+            return None
         captures: list[Capture] = []
         name = rule["id"]
         for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
@@ -389,6 +387,14 @@ class Matcher:
 def speaks(rule: dict[str, Any]) -> bool:
     """Whether a match says something of a cause; else it only yields facts."""
     return bool(rule["points_to"] or rule["symptom_of"] or rule["code"])
+
+
+def excluded(rule: dict[str, Any], lines: Sequence[Line]) -> bool:
+    """Whether the lines of a match hold a text with which the rule is not meant (``unless``)."""
+    if not rule["unless"]:
+        return False
+    around = " ".join(line.text for line in lines).casefold()
+    return any(text in around for text in rule["unless"])
 
 
 def _visible_before(text: str, offset: int) -> int:

@@ -12,7 +12,7 @@ from ..values import size
 Tree = list[Any]
 
 
-_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact) or seen(id), with and, or, not; or never"
+_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact), seen(id) or never, with and, or, not"
 
 
 class ConditionError(ValueError):
