@@ -52,6 +52,12 @@ def test_in_a_failed_log_only_the_failure_is_read(general: Rules) -> None:
     assert causes(general, f"gpu error: a gizmo is lost, going on\n{FAILED}something else") == []
 
 
+def test_a_catch_all_outside_the_field_does_not_count_as_knowing(general: Rules) -> None:
+    general.cause("elsewhere", family="benign", severity="fatal")
+    general.points("vague", "No such file", "elsewhere", more="catch_all: true")
+    assert causes(general, f"{FAILED}No such file: gizmo is gone") == ["gizmo-gone"]
+
+
 def test_where_the_failure_does_not_say_why_the_lines_above_it_are_read(general: Rules) -> None:
     assert causes(general, "gpu error: a gizmo is lost\nAborted (core dumped)") == ["gizmo-gone"]
     assert causes(general, "a gizmo is lost\nAborted (core dumped)") == []

@@ -73,10 +73,17 @@ class GeneralReader:
             return []
         failures = serious_failures(case.structure)
         failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
-        found = self._lines(sorted(failing - spoken_of(case.occurrences, knowledge)), case)
+        telling = [o for o in case.occurrences if not self._vague(o)]
+        found = self._lines(sorted(failing - spoken_of(telling, knowledge)), case)
         if found or any(f.kind not in _WORDLESS for f in failures):
             return found
-        return self._lines(unexplained_lines(case.occurrences, case.lines, case.structure, knowledge), case)
+        return self._lines(unexplained_lines(telling, case.lines, case.structure, knowledge), case)
+
+    def _vague(self, occurrence: Occurrence) -> bool:
+        """Whether a match says no more than that something outside the field failed: 'No such file or directory'."""
+        rule = self.knowledge.by_id[occurrence.rule]
+        pointed = {p["cause"] for p in rule["points_to"]}
+        return rule["catch_all"] and not rule["code"] and bool(pointed) and pointed.isdisjoint(self.knowledge.in_field)
 
     def _lines(self, indexes: Sequence[int], case: Case) -> list[Occurrence]:
         return [occurrence for i in indexes[:_MOST] for occurrence in self.line(i, case.lines)]
