@@ -54,7 +54,7 @@ def test_in_a_failed_log_only_the_failure_is_read(general: Rules) -> None:
 
 def test_a_catch_all_outside_the_field_does_not_count_as_knowing(general: Rules) -> None:
     general.cause("elsewhere", family="benign", severity="fatal")
-    general.points("vague", "No such file", "elsewhere", more="catch_all: true")
+    general.points("vague", "No such file", "elsewhere", "possible", more="catch_all: true")
     assert causes(general, f"{FAILED}No such file: gizmo is gone") == ["gizmo-gone"]
 
 
