@@ -327,6 +327,7 @@ def test_who_names_no_file_is_told_what_was_meant(name: str, told: str, capsys: 
     assert told in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there_is_only_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["error.log"]) == 2
-    assert capsys.readouterr().err == "cudnn-triage: error.log: cannot be read: No such file or directory\n"
+@pytest.mark.parametrize("name", ["error.log", "my runs/last error.log"])
+def test_a_file_that_is_not_there_is_only_not_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name]) == 2
+    assert capsys.readouterr().err == f"cudnn-triage: {name}: cannot be read: No such file or directory\n"
