@@ -351,6 +351,12 @@ def test_facts_that_are_none_are_refused(given: Any, kind: type[Exception], told
         triage("CUDA error: out of memory", **given)
 
 
+@pytest.mark.parametrize("killed", ["Killed", "Matado", "已杀死"])
+@pytest.mark.parametrize("below", ["", "\n\nstep 10/100\n", "\n$ ls\n"])
+def test_what_stands_below_a_killed_process_changes_nothing(killed: str, below: str) -> None:
+    assert triage(f"step 1 of 100\n{killed}{below}").diagnoses[0].cause == "host-out-of-memory"
+
+
 def test_values_of_facts_may_be_given_as_text() -> None:
     log = "CUDA error: no kernel image is available for execution on the device"
     facts = [fact for fact in triage(log, facts=[Fact("gpu.cc", "sm_86")]).facts if fact.name == "gpu.cc"]
