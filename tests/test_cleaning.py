@@ -579,6 +579,11 @@ def test_utf_16_that_was_shown_as_bytes_is_read_and_keeps_its_places(text: str) 
     check_places(log, lines)
 
 
+def test_lines_of_such_a_log_need_not_be_words() -> None:
+    source = ["Traceback (most recent call last):", '  File "t.py", line 1, in <module>', "    x()", "      ^^^", ERROR]
+    assert shown("\n".join(" ".join(line) for line in source)) == source
+
+
 def test_letters_that_stand_alone_stay_apart() -> None:
     table = "r e t\n1 0 0 1 0 1 0 0 1 1 0 1 0 1 0 0\n- - - - - - - - - - - - - - - - -\nso e and r and t stand alone"
     assert shown(table) == table.splitlines()

@@ -90,6 +90,6 @@ def test_inner_scopes_come_first() -> None:
 
 
 def test_a_condition_that_waits_for_facts_does_not_hold_without_them() -> None:
-    waiting = [item for _, items in load().evidence for item in items if item["needs_any"] is not None]
+    waiting = [item for _, item in load().evidence if item["needs_any"] is not None]
     assert len(waiting) > 20
     assert not [item["text"] for item in waiting if holds(item["when"], Facts(), lambda _: False)]
