@@ -110,8 +110,12 @@ class FuzzyMatcher:
             (i, at) for i, text in zip(indexes, texts, strict=True) for at, c in enumerate(text) if not c.isspace()
         ]
         found: list[Occurrence] = []
+        joined = " ".join(stream.lines[i].text for i in indexes)
+        lowered, squeezed = joined.lower(), squeeze(joined)
         for number in candidates:
             rule, template = self.knowledge.rules.template(number)
+            if not _may_agree(template, lowered, squeezed):
+                continue
             score, spans = _align(template["parts"], whole)
             if score < _THRESHOLD or not spans or spans[0][0] >= len(own):
                 continue
@@ -138,8 +142,6 @@ class FuzzyMatcher:
         whole = squeeze(text)
         literal = without_holes(template["text"])
         choices = _CHOICE.findall(template["text"])
-        if not (template["telling"] or choices):
-            return False
         wider = squeeze(around)
         if any(all(squeeze(option) not in wider for option in options.split("|")) for options in choices):
             return False
@@ -219,6 +221,20 @@ class FuzzyMatcher:
             if value is not None:
                 captures.append(Capture(name, self.knowledge.placed(value), line, at))
         return tuple(captures)
+
+
+def _may_agree(template: dict[str, Any], lowered: str, squeezed: str) -> bool:
+    """Whether lines hold anywhere what an aligned text would have to: most candidates need not be aligned, nor rapidfuzz imported."""
+    choices = _CHOICE.findall(template["text"])
+    if not (template["telling"] or choices):
+        return False
+    literal = without_holes(template["text"]).lower()
+    words = _POLARITY.intersection(_PLAIN_WORD.findall(literal))
+    return (
+        all(word in lowered for word in words)
+        and all(number in lowered for number in _NUMBER.findall(literal))
+        and all(any(squeeze(option) in squeezed for option in options.split("|")) for options in choices)
+    )
 
 
 def _following(position: int, stream: Stream, covered: set[int]) -> list[int]:
