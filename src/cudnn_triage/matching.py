@@ -277,7 +277,8 @@ class Matcher:
             first = stream.from_squeezed(stream.squeezed.find(literal))
             last = stream.from_squeezed(stream.squeezed.rfind(literal))
             for hunt in hunts:
-                hunt.again = stream.window(first, hunt.form.before, 0)[0]
+                if hunt.form.reach < 0:  # else most hits are told by where they stand, without a pattern
+                    hunt.again = stream.window(first, hunt.form.before, 0)[0]
                 hunt.until = stream.window(last, 0, hunt.form.after)[1]
         return hunts
 
