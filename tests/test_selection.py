@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import os
 import random
-from collections.abc import Iterator
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +28,7 @@ from cudnn_triage.reading import Log, read, read_text
 from cudnn_triage.report import Report
 from cudnn_triage.selection import Selector
 
+ROOT = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 TRACEBACK = f"""Traceback (most recent call last):
@@ -191,6 +199,87 @@ def test_compressed_logs_are_unpacked_as_they_are_read() -> None:
     data = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
     (log,) = streams.logs(iter([gzip.compress(data)]), "log", shared().knowledge)
     assert log == fed(data)
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return buffer.getvalue()
+
+
+def tarred(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as file:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            file.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "packed", [zipped, tarred, lambda m: gzip.compress(tarred(m)), lambda m: zipped({"in.zip": zipped(m)})]
+)
+@pytest.mark.parametrize("size", [1000, MIB])
+def test_the_files_of_an_archive_are_read_as_they_would_be_alone(
+    packed: Callable[[dict[str, bytes]], bytes], size: int
+) -> None:
+    long = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
+    members = {
+        "10_test.txt": long,
+        "2_build.txt": TRACEBACK.encode(),
+        "2_more.txt.gz": gzip.compress(long),
+        "shot.png": b"\x89PNG\r\n\x1a\n" + bytes(50),
+        "core": bytes(5000),
+        "rows.json": b"\n".join(json.dumps({"log": row}).encode() for row in TRACEBACK.split("\n")),
+    }
+    data = packed(members)
+    chunks = (data[at : at + size] for at in range(0, len(data), size))
+    found = streams.logs(chunks, "logs", shared().knowledge)
+    whole = [selection.selected(log, shared().knowledge) for log in read(data, "logs")]
+    assert len(found) == 4
+    assert [(log.name, log.raw, log.text, log.cuts) for log in found] == [
+        (log.name, log.raw, log.text, log.cuts) for log in whole
+    ]
+    assert [shared().triage(log) for log in found] == [shared().triage(log) for log in whole]
+
+
+@pytest.mark.parametrize("form", ["zip", "tar.gz", "jsonl"])
+def test_a_long_log_in_an_archive_or_in_records_takes_little_memory(form: str, tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    path = tmp_path / f"log.{form}"
+    row = json.dumps({"log": "epoch 12 loss 0.12 lr 1e-4\n"}) if form == "jsonl" else "epoch 12 loss 0.12 lr 1e-4"
+    block = (f"{row}\n" * (MIB // len(row))).encode()
+    plain = tmp_path / "plain.log"
+    with plain.open("wb") as out:
+        for _ in range(300):
+            out.write(block)
+        out.write(TRACEBACK.encode())
+    if form == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.write(plain, "1_build.txt")
+    elif form == "tar.gz":
+        with tarfile.open(path, "w:gz", compresslevel=1) as tar:
+            tar.add(plain, "rank0.log")
+    else:
+        plain.rename(path)
+    packed = tmp_path / "knowledge.bin"
+    packed.write_bytes(shared().knowledge.packed)
+    script = (
+        "import sys, resource; from cudnn_triage.engine import Triager; from cudnn_triage.knowledge.base import Knowledge\n"
+        "from cudnn_triage.streams import read_file\n"
+        "triager = Triager(Knowledge(open(sys.argv[2], 'rb').read()))\n"
+        "(log,) = read_file(sys.argv[1], triager.knowledge)\n"
+        "print(triager.triage(log).diagnoses[0].cause, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", script, str(path), str(packed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    cause, most = done.stdout.split()
+    assert cause
+    assert int(most) / (1024 if sys.platform == "linux" else MIB) < 200
 
 
 def test_json_lines() -> None:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    import tarfile
+    import zipfile
+    from typing import IO, Any, Protocol
 
     class _Decompressor(Protocol):
         @property
@@ -25,10 +27,13 @@ MOST_BYTES = 2 << 30
 
 _FREE_BYTES = 256 << 20  # below this no ratio is suspicious
 _MOST_RATIO = 2000
-_MOST_DEPTH = 4
+MOST_DEPTH = 4
+"""Archives and compressed files within one another."""
+
 _MOST_MEMBERS = 20_000
 _CHUNK = 1 << 20
 _PIECE = 1 << 16  # compressed bytes given at once: what is not used up is copied each time
+_SIGN = 16  # bytes that tell what a compressed file is
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 _NO_LOG = (
@@ -48,22 +53,35 @@ class ReadError(Exception):
     """Input from which no text can be read. The message says what, where and what to do."""
 
 
-class _Budget:
+class TooLarge(ReadError):
+    """Input that expands to more than anybody can want to read."""
+
+
+class Damaged(ReadError):
+    """A member of an archive that cannot be read."""
+
+
+class Budget:
     """How many bytes one input may still expand to."""
 
-    def __init__(self, name: str, size: int) -> None:
+    def __init__(self, name: str, size: int = 0) -> None:
         self._name = name
-        self._size = size
+        self._size = size  # of the input, as far as it is known
         self._used = 0
 
+    def took(self, count: int) -> None:
+        """Note that so many bytes more of the input have been read."""
+        self._size += count
+
     def spend(self, count: int) -> None:
+        """Note that the input has expanded to so many bytes more. Raises TooLarge when they are too many."""
         self._used += count
         if self._used > MOST_BYTES:
-            raise ReadError(
+            raise TooLarge(
                 f"{self._name}: expands to more than {MOST_BYTES >> 30} GiB; unpack it and give the part with the error"
             )
         if self._used > max(_FREE_BYTES, _MOST_RATIO * self._size):
-            raise ReadError(
+            raise TooLarge(
                 f"{self._name}: {self._size} bytes expand to more than {self._used >> 20} MiB, which looks like a "
                 "decompression bomb; unpack it yourself if you trust it"
             )
@@ -71,39 +89,41 @@ class _Budget:
 
 def unpack(data: bytes, name: str) -> list[tuple[str, bytes]]:
     """(name, bytes) of every file in ``data``; plain data is its own only file. Raises ReadError."""
-    members = list(_unpack(data, name, _Budget(name, len(data)), 0))
+    members = list(_unpack(data, name, Budget(name, len(data)), 0))
     if not members:
         raise ReadError(f"{name}: the archive holds no text file; give the log itself")
     return members
 
 
-def _unpack(data: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    if depth > _MOST_DEPTH:
-        raise ReadError(f"{name}: archives are nested more than {_MOST_DEPTH} deep; unpack the log first")
+def _unpack(data: bytes, name: str, budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    if depth > MOST_DEPTH:
+        raise ReadError(f"{name}: archives are nested more than {MOST_DEPTH} deep; unpack the log first")
     _refuse(data, name)
-    if (decompressor := _decompressor(data, name)) is not None:
-        yield from _unpack(b"".join(_expand(data, name, decompressor, budget)), name, budget, depth + 1)
-    elif data.startswith(_ZIP):
-        yield from _nested(_zip_members(data, name, budget), budget, depth)
-    elif data[257:262] == b"ustar":
-        yield from _nested(_tar_members(data, name, budget), budget, depth)
+    if (inner := expanded(iter((data,)), data[:300], name, budget)) is not None:
+        yield from _unpack(b"".join(inner), name, budget, depth + 1)
+    elif is_archive(data):
+        yield from _nested(members(io.BytesIO(data), data[:300], name, budget), budget, depth)
     else:
         yield name, data
 
 
-def _nested(members: Iterator[tuple[str, bytes]], budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    for name, data in members:
+def _nested(found: Iterator[tuple[str, Iterator[bytes]]], budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    for name, chunks in found:
+        try:
+            data = b"".join(chunks)
+        except Damaged:
+            continue
         try:
             inner = list(_unpack(data, name, budget, depth + 1))
         except ReadError:
-            if depth >= _MOST_DEPTH:
+            if depth >= MOST_DEPTH:
                 raise
             continue  # an image or a broken file beside the logs
-        yield from ((member, raw) for member, raw in inner if not _binary(raw))
+        yield from ((member, raw) for member, raw in inner if not is_binary(raw))
 
 
-def _binary(data: bytes) -> bool:
-    """Data, not text: zero bytes that are not the ones of UTF-16."""
+def is_binary(data: bytes) -> bool:
+    """Whether what begins like this is data, not text: zero bytes that are not the ones of UTF-16."""
     head = data[:4096]
     zeros = head.count(0)
     if not zeros or head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -169,19 +189,48 @@ def _zstd(name: str) -> Any:
     return zstd.ZstdDecompressor
 
 
-def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Iterator[bytes]:
+class _Feed:
+    """Bytes that come in chunks, taken in small pieces, of which the rest can be given back."""
+
+    def __init__(self, chunks: Iterator[bytes], budget: Budget) -> None:
+        self._chunks, self._budget = chunks, budget
+        self._held = b""
+
+    def take(self) -> bytes:
+        """The next bytes; none at the end."""
+        while not self._held and (chunk := next(self._chunks, None)) is not None:
+            self._budget.took(len(chunk))
+            self._held = chunk
+        piece, self._held = self._held[:_PIECE], self._held[_PIECE:]
+        return piece
+
+    def back(self, data: bytes) -> None:
+        """Give bytes back that were taken last."""
+        self._held = data + self._held
+
+    def ahead(self) -> bytes:
+        """What comes next, zeros aside, as far as it is needed to tell what it is; none at the end."""
+        while piece := self.take():
+            rest = piece.lstrip(b"\0")
+            if rest:
+                self.back(rest if len(rest) >= _SIGN else rest + self.take())
+                return self._held[:_SIGN]
+        return b""
+
+
+def _expand(chunks: Iterator[bytes], name: str, decompressor: Any, budget: Budget) -> Iterator[bytes]:
     """Everything that can be decompressed: a file cut short still gives its beginning."""
     import lzma
     import zlib
 
-    at, some = 0, False
+    feed = _Feed(chunks, budget)
+    some = False
     error: Exception | None = None
-    while at < len(data):
+    while True:
         stream: _Decompressor = decompressor()
         try:
             while not stream.eof:
-                piece = data[at : at + _PIECE] if stream.needs_input else b""
-                at += len(piece)
+                piece = feed.take() if stream.needs_input else b""
                 chunk = stream.decompress(piece, _CHUNK)
                 if not chunk and not piece:
                     break  # cut short
@@ -196,26 +245,34 @@ def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Itera
             error = problem
         if error or not stream.eof:
             break
-        at -= len(stream.unused_data)
-        while data[at : at + 1] == b"\x00":
-            at += 1
-        if _decompressor(data[at : at + 16], name) is not decompressor:
+        feed.back(stream.unused_data)
+        following = feed.ahead()
+        if not following or _decompressor(following, name) is not decompressor:
             break
     if not some:
         reason = f" ({error})" if error else " or cut short"
         raise ReadError(f"{name}: the compressed file is damaged{reason}; fetch it again or give the log as text")
 
 
-def expanded(data: bytes, name: str) -> Iterator[bytes] | None:
-    """What compressed ``data`` holds, chunk by chunk; None where it is not compressed. Reading the chunks may raise ReadError."""
-    decompressor = _decompressor(data, name)
-    return None if decompressor is None else _expand(data, name, decompressor, _Budget(name, len(data)))
+def expanded(chunks: Iterator[bytes], head: bytes, name: str, budget: Budget) -> Iterator[bytes] | None:
+    """What compressed data that begins with ``head`` holds, chunk by chunk; None where it is not compressed. Reading the chunks
+    may raise ReadError."""
+    decompressor = _decompressor(head, name)
+    return None if decompressor is None else _expand(chunks, name, decompressor, budget)
+
+
+def members(file: IO[bytes], head: bytes, name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The files of an archive that begins with ``head``, in natural order, each in chunks, to be read before the next one.
+
+    Raises ReadError; reading the chunks raises Damaged where only this file cannot be read.
+    """
+    return _zip_members(file, name, budget) if head.startswith(_ZIP) else _tar_members(file, name, budget)
 
 
 def packed(head: bytes, name: str) -> bool:
     """Whether data that begins like this is no text as it stands: compressed, an archive, an image. Raises ReadError for the last."""
     _refuse(head, name)
-    return _decompressor(head, name) is not None or _is_archive(head)
+    return _decompressor(head, name) is not None or is_archive(head)
 
 
 def _refuse(data: bytes, name: str) -> None:
@@ -224,7 +281,8 @@ def _refuse(data: bytes, name: str) -> None:
             raise ReadError(f"{name}: this is {what}, not a log; {advice}")
 
 
-def _is_archive(data: bytes) -> bool:
+def is_archive(data: bytes) -> bool:
+    """Whether data that begins like this is an archive."""
     return data.startswith(_ZIP) or data[257:262] == b"ustar"
 
 
@@ -236,13 +294,11 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
-    import lzma
+def _zip_members(file: IO[bytes], name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
     import zipfile
-    import zlib
 
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        archive = zipfile.ZipFile(file)
         infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError, UnicodeError) as error:
         raise ReadError(f"{name}: the zip archive is damaged ({error}); download it again") from error
@@ -252,55 +308,68 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
     whole = {match[1] for info in infos if (match := re.fullmatch(r"-?\d+_(.+)\.txt", info.filename))}
     locked = ""
     for info in sorted(infos, key=lambda info: _natural(info.filename)):
-        folder, _, file = info.filename.rpartition("/")
-        if folder in whole and re.fullmatch(r"(?:\d+_.+|system)\.txt", file):
+        folder, _, plain = info.filename.rpartition("/")
+        if folder in whole and re.fullmatch(r"(?:\d+_.+|system)\.txt", plain):
             continue
         if info.flag_bits & 1:
             locked = info.filename
             continue
-        try:
-            with archive.open(info) as stream:
-                raw = _limited(stream, budget)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            OSError,
-            EOFError,
-            lzma.LZMAError,
-            ValueError,
-            NotImplementedError,
-            RuntimeError,
-        ):
-            continue
-        yield f"{name}:{info.filename}", raw
+        yield f"{name}:{info.filename}", _zip_chunks(archive, info, budget)
     if locked and all(info.flag_bits & 1 for info in infos):
         raise ReadError(f"{name}: the zip archive is encrypted; unpack it first")
 
 
-def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> Iterator[bytes]:
+    import lzma
+    import zipfile
+    import zlib
+
+    try:
+        with archive.open(info) as stream:
+            yield from _limited(stream, budget)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        lzma.LZMAError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise Damaged(f"{info.filename}: {error}") from error
+
+
+def _tar_members(file: IO[bytes], name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
     import tarfile
 
-    found: list[tuple[str, bytes]] = []
+    found: list[tarfile.TarInfo] = []
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for count, info in enumerate(archive):
-                if count > _MOST_MEMBERS:
-                    raise ReadError(
-                        f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself"
-                    )
-                stream = archive.extractfile(info) if info.isreg() else None
-                if stream is not None:
-                    found.append((info.name, _limited(stream, budget)))
+        archive = tarfile.open(fileobj=file, mode="r:")  # noqa: SIM115 - read until the last member is
+        for count, info in enumerate(archive):
+            if count > _MOST_MEMBERS:
+                raise ReadError(f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself")
+            if info.isreg():
+                found.append(info)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         if not found:
             raise ReadError(f"{name}: the tar archive is damaged ({error}); fetch it again") from error
-    for member, raw in sorted(found, key=lambda item: _natural(item[0])):
-        yield f"{name}:{member}", raw
+    for info in sorted(found, key=lambda info: _natural(info.name)):
+        yield f"{name}:{info.name}", _tar_chunks(archive, info, budget)
 
 
-def _limited(stream: Any, budget: _Budget) -> bytes:
-    out: list[bytes] = []
+def _tar_chunks(archive: tarfile.TarFile, info: tarfile.TarInfo, budget: Budget) -> Iterator[bytes]:
+    import tarfile
+
+    try:
+        stream = archive.extractfile(info)
+        if stream is not None:
+            yield from _limited(stream, budget)
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        raise Damaged(f"{info.name}: {error}") from error
+
+
+def _limited(stream: IO[bytes], budget: Budget) -> Iterator[bytes]:
     while chunk := stream.read(_CHUNK):
         budget.spend(len(chunk))
-        out.append(chunk)
-    return b"".join(out)
+        yield chunk

@@ -7,12 +7,12 @@ linear time; every hit looks at a window whose size the template bounds.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
-from .light import field, linear_pattern, pattern, record
+from .light import field, linear_pattern, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
@@ -221,7 +221,9 @@ class Hunt:
         self.again = -1  # from where the next match has to be looked for before the next hit is tried; -1: not at all
         self.until = 0  # up to where
         self.next: Any = None  # that match
-        self.said: set[tuple[str | bytes, ...]] | None = None  # what the holes of matches held, where nothing else counts
+        self.said: set[tuple[str | bytes, ...]] | None = (
+            None  # what the holes of matches held, where nothing else counts
+        )
 
     def look_ahead(self, text: str | bytes) -> None:
         """Find the next match that may add something; if there is none, none is left to look for."""

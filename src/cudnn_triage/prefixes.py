@@ -90,7 +90,13 @@ _RECURRING: tuple[Prefix, ...] = (
         all=1,
     ),
     Prefix(
-        "compose", _LETTERS + _DIGITS, "|", pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"), 0.3, 3, streams=True
+        "compose",
+        _LETTERS + _DIGITS,
+        "|",
+        pattern(r"(?P<rank>[A-Za-z0-9][\w.-]{0,80}?)[ ]{1,60}\|(?:[ ]|$)"),
+        0.3,
+        3,
+        streams=True,
     ),
     Prefix("box", " \u2502", "\u2502", pattern(r"[ ]{0,12}\u2502(?:[ ]|$)"), 0.5, 3),
     Prefix("srun", " 0123456789", ":", pattern(r"[ ]{0,4}(?P<rank>\d{1,5}):(?:[ ]|$)"), 0.5, 3, streams=True),
@@ -141,11 +147,12 @@ class Prefixes:
                 possible = sum(count for first, count in firsts.items() if first in prefix.first)
                 if prefix.name in names or possible < (prefix.all or prefix.least):
                     continue
+                texts = rest
                 if prefix.time:
-                    plain = [text for text in rest if not is_record(text)] if plain is None else plain
+                    texts = plain = [text for text in rest if not is_record(text)] if plain is None else plain
                 elif possible < prefix.share * len(rest):
                     continue
-                if _recurs(prefix, plain if prefix.time else rest):
+                if _recurs(prefix, texts):
                     names.add(prefix.name)
                     self._recurring.append((prefix.pattern.match, prefix.time))
                     break
