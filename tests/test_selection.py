@@ -24,7 +24,7 @@ from cudnn_triage import selection, streams
 from cudnn_triage.cleaning import clean
 from cudnn_triage.engine import Triager, triage
 from cudnn_triage.knowledge.base import load
-from cudnn_triage.reading import Log, read, read_text
+from cudnn_triage.reading import Log, ReadError, read, read_text
 from cudnn_triage.report import Report
 from cudnn_triage.selection import Selector
 
@@ -296,6 +296,15 @@ def test_a_long_notebook_is_read_whole() -> None:
     (log,) = streams.logs(iter([book.encode()]), "log", shared().knowledge)
     assert log.raw == book.encode()
     assert shared().triage(log).verdict == "diagnosed"
+
+
+def test_a_document_too_long_to_be_held_is_read_in_lines_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "_MOST_DOCUMENT", MIB)
+    rows = [{"message": line} for line in (chatter(MIB) + TRACEBACK).split("\n")]
+    (log,) = streams.logs(iter([json.dumps({"events": rows}, indent=1).encode()]), "log", shared().knowledge)
+    assert shared().triage(log).verdict == "diagnosed"
+    with pytest.raises(ReadError, match=r"more than 1 MiB on one line.*jq"):
+        streams.logs(iter([json.dumps({"events": rows}).encode()]), "log", shared().knowledge)
 
 
 def test_a_text_given_to_the_function_is_selected_from_likewise() -> None:

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 _MOST_HELD = 16 << 20  # bytes of an archive that are kept in memory
-_MOST_DOCUMENT = (
-    12 << 20
-)  # bytes of one JSON document, which takes 12 times as much memory; a longer one is read as text
+_MOST_DOCUMENT = 64 << 20  # bytes of one JSON document that are read as such; a longer one is read as text
 
 Seen = Callable[[int], None]
 """Told how many bytes have been read so far."""
@@ -80,6 +78,11 @@ def _logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budg
         head, more = _begin(_again(head, chunks), _MOST_DOCUMENT)
         if not more:
             return read(head, name)
+        if b"\n" not in head[:WHOLE]:
+            raise ReadError(
+                f"{name}: a JSON document of more than {_MOST_DOCUMENT >> 20} MiB on one line, which cannot be read in parts; "
+                "give the log that it holds as text, or lay it out in lines: jq . FILE | cudnn-triage"
+            )
     encoding, mark = wide(head)
     selector = Selector(knowledge, name, encoding)
     for chunk in _recoded(_again(head[mark:], chunks), encoding) if encoding else _again(head, chunks):
