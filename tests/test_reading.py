@@ -9,13 +9,13 @@ import json
 import lzma
 import sys
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import zipped
 from cudnn_triage import containers
 from cudnn_triage.cleaning import clean
 from cudnn_triage.reading import Log, ReadError, read, read_path
@@ -101,16 +101,8 @@ def test_nesting_is_limited() -> None:
         read(data)
 
 
-def archive(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, data in members.items():
-            file.writestr(name, data)
-    return buffer.getvalue()
-
-
 def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:
-    data = archive(
+    data = zipped(
         {
             "10_lint.txt": b"lint\n",
             "2_build (3.10).txt": b"build\n",
@@ -133,7 +125,7 @@ def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:
 
 def test_an_archive_without_text_is_an_error() -> None:
     with pytest.raises(ReadError, match="no text file"):
-        read(archive({"core": bytes(5000)}), "x.zip")
+        read(zipped({"core": bytes(5000)}), "x.zip")
     with pytest.raises(ReadError, match="damaged"):
         read(b"PK\x03\x04 nothing", "x.zip")
 
@@ -379,8 +371,8 @@ def test_a_notebook_without_outputs_says_what_to_do() -> None:
     ):
         read(data, "a.ipynb")
     with pytest.raises(ReadError, match="no stored outputs"):
-        read(archive({"a.ipynb": data}), "x.zip")
-    assert [log.name for log in read(archive({"a.ipynb": data, "b.log": LOG, "c.ipynb": data}), "x.zip")] == [
+        read(zipped({"a.ipynb": data}), "x.zip")
+    assert [log.name for log in read(zipped({"a.ipynb": data, "b.log": LOG, "c.ipynb": data}), "x.zip")] == [
         "x.zip:b.log"
     ]
 

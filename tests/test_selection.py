@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import zipped
 from cudnn_triage import selection, streams
 from cudnn_triage.cleaning import clean
 from cudnn_triage.engine import Triager, triage
@@ -199,14 +200,6 @@ def test_compressed_logs_are_unpacked_as_they_are_read() -> None:
     data = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
     (log,) = streams.logs(iter([gzip.compress(data)]), "log", shared().knowledge)
     assert log == fed(data)
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, data in members.items():
-            file.writestr(name, data)
-    return buffer.getvalue()
 
 
 def tarred(members: dict[str, bytes]) -> bytes:
