@@ -602,6 +602,13 @@ def test_what_was_part_of_an_address_is_decoded_and_keeps_its_places(encode: Cal
     assert log.text[column - 1 :].startswith("CUDNN_STATUS")
 
 
+def test_a_short_log_that_a_form_sent_is_decoded() -> None:
+    assert shown("body=" + quote_plus("loading NVML\nno device found 1+1")) == [
+        "body=loading NVML",
+        "no device found 1+1",
+    ]
+
+
 def test_an_annotation_of_github_is_lines_and_a_plain_address_stays() -> None:
     assert shown("::error::" + ERROR + "%0A  see%0Abelow")[-2:] == ["  see", "below"]
     plain = "Downloading https://host.example/a%20b/torch-2.1.0%2Bcu118.whl (3 MB, 50%)"

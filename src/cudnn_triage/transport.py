@@ -72,7 +72,7 @@ def _decode_percent(draft: Draft) -> bool:
             edits.append((match.start(), match.end(), new))
         else:
             edits.append((match.start(), match.end(), ""))
-    if "%20" not in text and len(edits) > 3:  # as forms are sent: '+' for a blank
+    if "%20" not in text and (" " not in text or len(edits) > 3):  # as forms are sent: '+' for a blank
         edits = sorted([*edits, *((at, at + 1, " ") for at in _places(text, "+"))])
     draft.edit(edits)
     return ends
