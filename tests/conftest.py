@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -89,3 +91,12 @@ def _quoted(text: str) -> str:
 def rules(tmp_path: Path) -> Rules:
     """An empty folder of rules."""
     return Rules(tmp_path / "rules")
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    """A zip archive of these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return buffer.getvalue()

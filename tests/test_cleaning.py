@@ -579,6 +579,11 @@ def test_utf_16_that_was_shown_as_bytes_is_read_and_keeps_its_places(text: str) 
     check_places(log, lines)
 
 
+def test_lines_of_such_a_log_need_not_be_words() -> None:
+    source = ["Traceback (most recent call last):", '  File "t.py", line 1, in <module>', "    x()", "      ^^^", ERROR]
+    assert shown("\n".join(" ".join(line) for line in source)) == source
+
+
 def test_letters_that_stand_alone_stay_apart() -> None:
     table = "r e t\n1 0 0 1 0 1 0 0 1 1 0 1 0 1 0 0\n- - - - - - - - - - - - - - - - -\nso e and r and t stand alone"
     assert shown(table) == table.splitlines()
@@ -595,6 +600,13 @@ def test_what_was_part_of_an_address_is_decoded_and_keeps_its_places(encode: Cal
     number, column = lines[-1].place(lines[-1].text.index("CUDNN_STATUS"))
     assert number == 1
     assert log.text[column - 1 :].startswith("CUDNN_STATUS")
+
+
+def test_a_short_log_that_a_form_sent_is_decoded() -> None:
+    assert shown("body=" + quote_plus("loading NVML\nno device found 1+1")) == [
+        "body=loading NVML",
+        "no device found 1+1",
+    ]
 
 
 def test_an_annotation_of_github_is_lines_and_a_plain_address_stays() -> None:

@@ -307,10 +307,10 @@ def test_json_needs_neither_rich_nor_yaml_nor_pyparsing(folder: str) -> None:
         "print([m for m in ('rich', 'yaml', 'pyparsing', 'msgspec', 'charset_normalizer', 'sklearn') if m in sys.modules], file=sys.stderr)"
     )
     run("--version")
-    subprocess.run(
-        [sys.executable, "-c", code], input=b"x", capture_output=True, check=True, cwd=ROOT
-    )  # fills the cache
-    result = subprocess.run([sys.executable, "-c", code], input=LOG.encode(), capture_output=True, check=True, cwd=ROOT)
+    for log in ("x", LOG):  # the first fills the cache
+        result = subprocess.run(
+            [sys.executable, "-c", code], input=log.encode(), capture_output=True, check=True, cwd=ROOT
+        )
     assert result.stderr.decode().strip() == "[]"
 
 
@@ -327,6 +327,7 @@ def test_who_names_no_file_is_told_what_was_meant(name: str, told: str, capsys: 
     assert told in capsys.readouterr().err
 
 
-def test_a_file_that_is_not_there_is_only_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["error.log"]) == 2
-    assert capsys.readouterr().err == "cudnn-triage: error.log: cannot be read: No such file or directory\n"
+@pytest.mark.parametrize("name", ["error.log", "my runs/last error.log"])
+def test_a_file_that_is_not_there_is_only_not_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name]) == 2
+    assert capsys.readouterr().err == f"cudnn-triage: {name}: cannot be read: No such file or directory\n"

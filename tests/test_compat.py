@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from packaging.specifiers import SpecifierSet
 
-from cudnn_triage.tables import find_row
+from cudnn_triage.tables import _contains, find_row
 from cudnn_triage.values import read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -204,3 +207,18 @@ def test_pins_in_metadata_become_columns(refresh: ModuleType) -> None:
     )
     assert found == {"cuda": "12.8", "cudnn": "9.8", "nccl": "2.27.5", "python_oldest": "3.9", "python_newest": "3.10"}
     assert refresh.row_of({"requires_dist": ["cuda-toolkit[cublas,cudart]==13.0.2"]}) == {"cuda": "13.0"}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([">=", "<=", ">", "<", "==", "!=", "~="]),
+            st.lists(st.integers(0, 12), min_size=2, max_size=4),
+        )
+    ),
+    st.lists(st.integers(0, 12), min_size=1, max_size=4),
+)
+def test_ranges_of_versions_mean_what_pep_440_says(parts: list[tuple[str, list[int]]], release: list[int]) -> None:
+    specifier = ", ".join(sign + ".".join(map(str, bound)) for sign, bound in parts)
+    expected = SpecifierSet(specifier).contains(".".join(map(str, release)))
+    assert _contains(specifier, tuple(release)) == expected

@@ -90,6 +90,23 @@ def test_inner_scopes_come_first() -> None:
 
 
 def test_a_condition_that_waits_for_facts_does_not_hold_without_them() -> None:
-    waiting = [item for _, items in load().evidence for item in items if item["needs_any"] is not None]
+    waiting = [item for _, item in load().evidence if item["needs_any"] is not None]
     assert len(waiting) > 20
     assert not [item["text"] for item in waiting if holds(item["when"], Facts(), lambda _: False)]
+
+
+def test_the_conditions_that_a_log_can_fulfil_are_those_that_wait_for_nothing_or_for_what_is_there() -> None:
+    knowledge = load()
+    asked = knowledge.evidence_of({"driver.version", "gpu.name"})
+    assert asked == [
+        (cause, item)
+        for cause, item in knowledge.evidence
+        if item["needs_any"] is None or {"driver.version", "gpu.name"} & {*item["needs_any"]}
+    ]
+    assert 0 < len(asked) < len(knowledge.evidence)
+
+
+def test_a_fix_that_denies_nothing_is_called_for_by_a_log_only() -> None:
+    fixes = [fix for cause in load().causes.values() for fix in cause["fixes"] if fix["when"]]
+    assert any(fix["denies"] for fix in fixes)
+    assert not any(holds(fix["when"], Facts(), lambda _: False) for fix in fixes if not fix["denies"])

@@ -115,6 +115,20 @@ def test_of_two_messages_that_may_follow_from_each_other_the_first_in_the_log_is
     assert [d.cause for d in report(base, "E peer not found\nE collective timed out").diagnoses] == ["not-found"]
 
 
+def test_of_messages_that_may_follow_from_one_another_round_about_the_first_in_the_log_is_the_root(base: Rules) -> None:
+    base.points("timed-out", "collective timed out", "assertion", more="symptom_of: [not-found]")
+    base.points("no-peer", "peer not found", "not-found", more="symptom_of: [memory-held]")
+    base.points("held", "memory is held", "memory-held", more="symptom_of: [assertion]")
+    lines = ["E collective timed out", "E memory is held", "E peer not found"]
+    assert [d.cause for d in report(base, "\n".join(lines)).diagnoses] == ["assertion"]
+    assert "assertion" in [d.cause for d in report(base, "\n".join([lines[0], lines[2], lines[1]])).diagnoses]
+    base.points("first-gone", "the first is gone", "assertion", more="symptom_of: [second-gone]")
+    base.points("second-gone", "the second is gone", "not-found", more="symptom_of: [third-gone]")
+    base.points("third-gone", "the third is gone", "memory-held", more="symptom_of: [first-gone]")
+    gone = "E the second is gone\nE the first is gone\nE the third is gone"
+    assert [d.cause for d in report(base, gone).diagnoses] == ["not-found"]
+
+
 def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"
@@ -335,6 +349,12 @@ def test_one_log_is_not_many() -> None:
 def test_facts_that_are_none_are_refused(given: Any, kind: type[Exception], told: str) -> None:
     with pytest.raises(kind, match=told):
         triage("CUDA error: out of memory", **given)
+
+
+@pytest.mark.parametrize("killed", ["Killed", "Matado", "已杀死"])
+@pytest.mark.parametrize("below", ["", "\n\nstep 10/100\n", "\n$ ls\n"])
+def test_what_stands_below_a_killed_process_changes_nothing(killed: str, below: str) -> None:
+    assert triage(f"step 1 of 100\n{killed}{below}").diagnoses[0].cause == "host-out-of-memory"
 
 
 def test_values_of_facts_may_be_given_as_text() -> None:

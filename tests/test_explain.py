@@ -101,6 +101,18 @@ def test_a_signature_is_told_with_its_wording_and_what_it_points_to(knowledge: K
     assert "against strong    no-cheese: Cause no-cheese\n            full" in explain("cheese-there", knowledge)
 
 
+def test_odds_are_told_from_both_sides(rules: Rules) -> None:
+    rules.cause("no-cheese")
+    rules.cause("no-milk")
+    both = "points_to: [{cause: no-cheese, strength: strong}, {cause: no-milk, strength: strong, odds: 0.2}]"
+    rules.signature("all-gone", "the fridge is empty", more=both)
+    told = "\n            meant 0.2 times as often as others of this strength"
+    page = explain("all-gone", rules.knowledge())
+    assert f"no-milk: Cause no-milk{told}" in page
+    assert page.count(told) == 1
+    assert f"  strong    all-gone: Message all-gone{told}" in explain("no-milk", rules.knowledge())
+
+
 @pytest.mark.parametrize("asked", ["FROB_EMPTY", "frob_empty", "  FROB_EMPTY\n"])
 def test_a_status_name_in_any_case(knowledge: Knowledge, asked: str) -> None:
     page = explain(asked, knowledge)

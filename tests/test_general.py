@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from conftest import Rules
 from cudnn_triage.engine import triage
+from cudnn_triage.general import GeneralReader
+from cudnn_triage.knowledge.base import load
+from cudnn_triage.knowledge.needed import needed_words
 from cudnn_triage.ranking import DEFAULTS
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 
 GENERAL = """
 id: general-gone
@@ -82,3 +90,34 @@ def test_what_is_read_in_general_terms_is_never_believed_much(general: Rules) ->
     both = f"{FAILED}my gizmo seems lost\n{FAILED}another gizmo is gone"
     (said,) = triage(both, knowledge=general.knowledge()).diagnoses
     assert 0.5 < said.confidence <= DEFAULTS["general"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"gizmo[^\n]{0,40}(?:gone|lost)", [["gizmo"], ["gone", "lost"]]),
+        (r"(?:no )?driver", [["driver"]]),
+        (r"\b(?:gpu|a)\b lost", [[" lost"]]),
+        (r"cann?ot (?:find|load)", [["find", "load"], ["can"], ["ot "]]),
+        (r"[a-z]+", []),
+        (r"(?<broken", []),
+    ],
+)
+def test_the_words_that_a_pattern_needs(pattern: str, words: list[list[str]]) -> None:
+    assert needed_words(pattern) == words
+
+
+def test_no_general_pattern_matches_a_line_without_its_words() -> None:
+    templates = GeneralReader(load())._templates
+    lines = {
+        line[:500]
+        for path in sorted(CORPUS.rglob("*.log"))[::5]
+        for line in path.read_text(errors="replace").split("\n")
+    }
+    chosen = [line for line in sorted(lines) if re.search("error|fail|not|no |miss", line, re.IGNORECASE)]
+    assert len(chosen) > 200
+    for general in templates:
+        for line in chosen:
+            folded = line.casefold()
+            if not all(any(word in folded for word in words) for words in general.words):
+                assert general.pattern.search(line) is None

@@ -144,3 +144,15 @@ def test_many_writers_at_once(rules: Rules, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(once, range(6))) == {"sick"}
     assert [file.suffix for file in (tmp_path / "cache" / "cudnn-triage").iterdir()] == [".bin"]
+
+
+def test_a_home_that_cannot_be_written_only_costs_time(
+    rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules.cause("sick")
+    rules.facts()
+    home = tmp_path / "home"
+    home.write_text("a file, in which no folder can be made")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    assert keep(rules).digest == keep(rules).digest
+    assert home.is_file()

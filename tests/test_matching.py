@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Rules
-from cudnn_triage.fuzzy import FuzzyMatcher
+from cudnn_triage import matching
+from cudnn_triage.cleaning import clean
+from cudnn_triage.engine import Triager
+from cudnn_triage.fuzzy import _THRESHOLD, FuzzyMatcher, _align, _nearest, _too_far
 from cudnn_triage.grammar import parse
+from cudnn_triage.knowledge.base import load
 from cudnn_triage.lines import Line
 from cudnn_triage.matching import Matcher, Occurrence, Stream
+from cudnn_triage.reading import read
 
 MESSAGE = "Loaded runtime CuDNN library: {cudnn.loaded:version} but source was compiled with: {cudnn.compiled:version}"
 LINE = "E cuda_dnn.cc:352] Loaded runtime CuDNN library: 8.0.5 but source was compiled with: 8.1.0."
@@ -197,3 +206,61 @@ def test_any_text_around_a_message_leaves_it_found(loaded: Rules, before: str, a
     matcher = Matcher(loaded.knowledge())
     found = matcher.find(Stream(rows), parse(rows))
     assert [o.rule for o in found] == ["loaded-older"]
+
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus"
+
+
+@cache
+def corpus_lines() -> list[str]:
+    texts = (path.read_text(errors="replace") for path in sorted(CORPUS.rglob("*.log"))[::9])
+    return sorted({line for text in texts for line in text.split("\n") if len(line) < 500})
+
+
+@cache
+def triager() -> Triager:
+    return Triager(load())
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=60), st.booleans())
+def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yields(
+    rows: list[int], wide: bool
+) -> None:
+    text = "\n".join(corpus_lines()[row % len(corpus_lines())] for row in rows) + ("\n\u2713 é" if wide else "")
+    log = read(text.encode())[0]
+    lines = clean(log)
+    structure = parse(lines)
+    ahead = triager()._matcher.find(Stream(lines), structure)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_EASY", -1)  # no text is short enough to look ahead in
+        every = triager()._matcher.find(Stream(lines), structure)
+    speaking = [o for o in every if matching.speaks(triager().knowledge.by_id[o.rule])]
+    assert [o for o in ahead if o in speaking] == speaking
+    assert {(o.rule, c.name, str(c.value)) for o in ahead for c in o.captures} == {
+        (o.rule, c.name, str(c.value)) for o in every for c in o.captures
+    }
+    assert {o.rule for o in ahead} == {o.rule for o in every}
+
+
+LETTERS = st.text(alphabet="abcd", min_size=1, max_size=30)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(LETTERS, min_size=1, max_size=3), LETTERS, LETTERS)
+def test_what_is_called_too_far_is_never_a_match(parts: list[str], before: str, after: str) -> None:
+    for text in (before + "".join(parts) + after, before + parts[0][1:] + after, "".join(parts)[:-1]):
+        if _align(parts, text)[0] >= _THRESHOLD:
+            assert not _too_far(parts, {first + second for first, second in pairwise(text)})
+
+
+@settings(deadline=None, max_examples=300)
+@given(LETTERS, LETTERS, LETTERS)
+def test_a_part_that_stands_in_a_text_once_lies_where_alignment_puts_it(part: str, before: str, after: str) -> None:
+    from rapidfuzz import fuzz
+
+    text = before + part + after
+    found = fuzz.partial_ratio_alignment(part, text)
+    assert found is not None
+    if text.find(part) == text.rfind(part):
+        assert _nearest(part, text) == (found.score, found.dest_start, found.dest_end)

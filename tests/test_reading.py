@@ -11,13 +11,13 @@ import pickle
 import random
 import sys
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import zipped
 from cudnn_triage import containers
 from cudnn_triage.cleaning import clean
 from cudnn_triage.cli import main
@@ -88,11 +88,11 @@ def test_a_report_says_that_its_input_was_cut(end: int, tmp_path: Path, capsys: 
 
 def test_an_office_document_is_no_archive_of_logs() -> None:
     with pytest.raises(ReadError, match=r"a\.docx: this is an Office document, not a log; copy the text"):
-        read(archive({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<w:t>CUDA error</w:t>"}), "a.docx")
+        read(zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<w:t>CUDA error</w:t>"}), "a.docx")
 
 
 def test_a_damaged_member_of_an_archive_is_named() -> None:
-    data = archive({"a.txt": b"CUDA error: out of memory\n" * 50, "b.txt": b"it is the other one\n" * 50})
+    data = zipped({"a.txt": b"CUDA error: out of memory\n" * 50, "b.txt": b"it is the other one\n" * 50})
     at = data.index(b"b.txt") + 12
     (log,) = read(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :], "logs.zip")
     assert log.note == "b.txt in the archive is damaged and was left out"
@@ -177,16 +177,8 @@ def test_nesting_is_limited() -> None:
         read(data)
 
 
-def archive(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, data in members.items():
-            file.writestr(name, data)
-    return buffer.getvalue()
-
-
 def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:
-    data = archive(
+    data = zipped(
         {
             "10_lint.txt": b"lint\n",
             "2_build (3.10).txt": b"build\n",
@@ -209,7 +201,7 @@ def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:
 
 def test_an_archive_without_text_is_an_error() -> None:
     with pytest.raises(ReadError, match="no text file"):
-        read(archive({"core": bytes(5000)}), "x.zip")
+        read(zipped({"core": bytes(5000)}), "x.zip")
     with pytest.raises(ReadError, match="damaged"):
         read(b"PK\x03\x04 nothing", "x.zip")
 
@@ -455,8 +447,8 @@ def test_a_notebook_without_outputs_says_what_to_do() -> None:
     ):
         read(data, "a.ipynb")
     with pytest.raises(ReadError, match="no stored outputs"):
-        read(archive({"a.ipynb": data}), "x.zip")
-    assert [log.name for log in read(archive({"a.ipynb": data, "b.log": LOG, "c.ipynb": data}), "x.zip")] == [
+        read(zipped({"a.ipynb": data}), "x.zip")
+    assert [log.name for log in read(zipped({"a.ipynb": data, "b.log": LOG, "c.ipynb": data}), "x.zip")] == [
         "x.zip:b.log"
     ]
 

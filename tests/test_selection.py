@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import os
 import random
-from collections.abc import Iterator
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import zipped
 from cudnn_triage import selection, streams
 from cudnn_triage.cleaning import clean
 from cudnn_triage.engine import Triager, triage
 from cudnn_triage.knowledge.base import load
-from cudnn_triage.reading import Log, read, read_text
+from cudnn_triage.reading import Log, ReadError, read, read_text
 from cudnn_triage.report import Report
 from cudnn_triage.selection import Selector
 
+ROOT = Path(__file__).resolve().parents[1]
 MIB = 1 << 20
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 TRACEBACK = f"""Traceback (most recent call last):
@@ -193,6 +202,81 @@ def test_compressed_logs_are_unpacked_as_they_are_read() -> None:
     assert log == fed(data)
 
 
+def tarred(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as file:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            file.addfile(info, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "packed", [zipped, tarred, lambda m: gzip.compress(tarred(m)), lambda m: zipped({"in.zip": zipped(m)})]
+)
+@pytest.mark.parametrize("size", [1000, MIB])
+def test_the_files_of_an_archive_are_read_as_they_would_be_alone(
+    packed: Callable[[dict[str, bytes]], bytes], size: int
+) -> None:
+    long = (chatter(MIB) + TRACEBACK + chatter(MIB, 2)).encode()
+    members = {
+        "10_test.txt": long,
+        "2_build.txt": TRACEBACK.encode(),
+        "2_more.txt.gz": gzip.compress(long),
+        "shot.png": b"\x89PNG\r\n\x1a\n" + bytes(50),
+        "core": bytes(5000),
+        "rows.json": b"\n".join(json.dumps({"log": row}).encode() for row in TRACEBACK.split("\n")),
+    }
+    data = packed(members)
+    chunks = (data[at : at + size] for at in range(0, len(data), size))
+    found = streams.logs(chunks, "logs", shared().knowledge)
+    whole = [selection.selected(log, shared().knowledge) for log in read(data, "logs")]
+    assert len(found) == 4
+    assert [(log.name, log.raw, log.text, log.cuts) for log in found] == [
+        (log.name, log.raw, log.text, log.cuts) for log in whole
+    ]
+    assert [shared().triage(log) for log in found] == [shared().triage(log) for log in whole]
+
+
+@pytest.mark.parametrize("form", ["zip", "tar.gz", "jsonl"])
+def test_a_long_log_in_an_archive_or_in_records_takes_little_memory(form: str, tmp_path: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the most memory of a process, its parent's not counted, is told by Linux only")
+    path = tmp_path / f"log.{form}"
+    row = json.dumps({"log": "epoch 12 loss 0.12 lr 1e-4\n"}) if form == "jsonl" else "epoch 12 loss 0.12 lr 1e-4"
+    block = (f"{row}\n" * (MIB // len(row))).encode()
+    plain = tmp_path / "plain.log"
+    with plain.open("wb") as out:
+        for _ in range(300):
+            out.write(block)
+        out.write(TRACEBACK.encode())
+    if form == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.write(plain, "1_build.txt")
+    elif form == "tar.gz":
+        with tarfile.open(path, "w:gz", compresslevel=1) as tar:
+            tar.add(plain, "rank0.log")
+    else:
+        plain.rename(path)
+    packed = tmp_path / "knowledge.bin"
+    packed.write_bytes(shared().knowledge.packed)
+    script = (
+        "import sys; from cudnn_triage.engine import Triager; from cudnn_triage.knowledge.base import Knowledge\n"
+        "from cudnn_triage.streams import read_file\n"
+        "triager = Triager(Knowledge(open(sys.argv[2], 'rb').read()))\n"
+        "(log,) = read_file(sys.argv[1], triager.knowledge)\n"
+        "most = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+        "print(triager.triage(log).diagnoses[0].cause, most)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", script, str(path), str(packed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    cause, most = done.stdout.split()
+    assert cause
+    assert int(most) / 1024 < 200
+
+
 def test_json_lines() -> None:
     rows = [json.dumps({"log": line + "\n", "stream": "stderr"}) for line in (chatter(MIB) + TRACEBACK).split("\n")]
     text = "\n".join(rows) + "\n" + "\n".join(json.dumps({"log": row}) for row in chatter(MIB, 3).split("\n"))
@@ -207,6 +291,15 @@ def test_a_long_notebook_is_read_whole() -> None:
     (log,) = streams.logs(iter([book.encode()]), "log", shared().knowledge)
     assert log.raw == book.encode()
     assert shared().triage(log).verdict == "diagnosed"
+
+
+def test_a_document_too_long_to_be_held_is_read_in_lines_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "_MOST_DOCUMENT", MIB)
+    rows = [{"message": line} for line in (chatter(MIB) + TRACEBACK).split("\n")]
+    (log,) = streams.logs(iter([json.dumps({"events": rows}, indent=1).encode()]), "log", shared().knowledge)
+    assert shared().triage(log).verdict == "diagnosed"
+    with pytest.raises(ReadError, match=r"more than 1 MiB on one line.*jq"):
+        streams.logs(iter([json.dumps({"events": rows}).encode()]), "log", shared().knowledge)
 
 
 def test_a_text_given_to_the_function_is_selected_from_likewise() -> None:

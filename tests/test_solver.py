@@ -563,7 +563,13 @@ def test_bad_input_is_explained(words: list[str], told: str, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    "option", [["--driver", "535", "570"], ["--os", "linux", "wsl"], ["--framework", "jax", "torch"]]
+    "option",
+    [
+        ["--driver", "535", "570"],
+        ["--os", "linux", "wsl"],
+        ["--framework", "jax", "torch"],
+        ["--manager", "pip", "conda"],
+    ],
 )
 def test_of_two_answers_to_one_question_neither_is_taken(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     name, first, second = option

@@ -52,7 +52,7 @@ def library_page(asked: str, knowledge: Knowledge) -> Page | None:
     if placed is None or not _spelt(placed, knowledge):
         return None
     name = asked if bare else placed.text
-    product = next((row for row in _rows("products", knowledge) if row["key"] == placed.product), None)
+    product = _row("products", placed.product, knowledge)
     said = product["title"] if product else placed.product
     return Page(
         name,
@@ -80,7 +80,7 @@ def _spelt(name: Soname, knowledge: Knowledge) -> bool:
 def _library(name: Soname, product: Row | None, knowledge: Knowledge) -> Iterator[Part]:
     told = Facts([Fact("missing.library", name)])
     derive(told, knowledge)
-    row = next((row for row in _rows("sonames", knowledge) if row["key"].casefold() == name.text.casefold()), {})
+    row = _row("sonames", name.text, knowledge) or {}
     for fact, words in (("cudnn.wanted", "cuDNN"), ("cuda.wanted", "CUDA")):
         for value in told.values(fact):
             yield Prose("Release", f"{words} {value}")
@@ -129,7 +129,7 @@ def _span(releases: Iterable[Version]) -> str:
 def product_page(asked: str, knowledge: Knowledge) -> Page | None:
     """The page on a product ('nccl') or on a library of codes ('xid'); None for what is neither."""
     name = asked.casefold()
-    row = next((row for row in _rows("products", knowledge) if row["key"] == name), None)
+    row = _row("products", name, knowledge)
     if row is None and name not in knowledge.libraries:
         return None
     title = row["title"] if row else knowledge.libraries[name]["title"]
@@ -161,8 +161,7 @@ def architecture_page(asked: str, knowledge: Knowledge) -> Page | None:
     if found:
         cc = capability(found[1] or found[2])
     else:
-        name = " ".join(_MAKERS.sub(" ", asked).split()).casefold()
-        row = next((row for row in _rows("gpus", knowledge) if row["key"].casefold() == name), None)
+        row = _row("gpus", " ".join(_MAKERS.sub(" ", asked).split()), knowledge)
         cc = version(row["cc"]) if row else None
     if cc is None or cc not in architectures(knowledge):
         return None
@@ -180,21 +179,24 @@ def _architecture(cc: Version, knowledge: Knowledge) -> Iterator[Part]:
     gpus = [row["key"] for row in _rows("gpus", knowledge) if row["cc"] == text]
     if gpus:
         yield Prose("GPUs", ", ".join(gpus))
-    for row in _rows("arch-toolkit", knowledge):
-        if row["key"] == text:
-            first, last = row.get("first"), row.get("last")
-            since = f"since {first}" if first else ""
-            until = f"up to {last}" if last else ""
-            yield Prose("CUDA toolkits that compile for it", " ".join(filter(None, (since, until))))
-    for row in _rows("driver-archs", knowledge):
-        if row["key"] == text:
-            until = f", up to branch {row['newest']}" if "newest" in row else ""
-            yield Prose("Drivers", f"{row['oldest']} or newer{until} (on Windows {row['oldest_windows']} or newer)")
+    if row := _row("arch-toolkit", text, knowledge):
+        since = f"since {row['first']}" if row.get("first") else ""
+        until = f"up to {row['last']}" if row.get("last") else ""
+        yield Prose("CUDA toolkits that compile for it", f"{since} {until}".strip())
+    if row := _row("driver-archs", text, knowledge):
+        until = f", up to branch {row['newest']}" if "newest" in row else ""
+        yield Prose("Drivers", f"{row['oldest']} or newer{until} (on Windows {row['oldest_windows']} or newer)")
     yield Verbatim("Which versions work with it", (f"cudnn-triage solve --framework torch --gpu {text}",))
-    yield Names("Where a build has no code for it", ("gpu-arch-unsupported", "arch-flag-unsupported"))
+    if row := _row("products", "architecture", knowledge):
+        yield Names("Where a build has no code for it", tuple(row["causes"].split()))
 
 
 def _rows(table: str, knowledge: Knowledge) -> list[Row]:
     """The rows of a table; none where a knowledge base lacks it."""
     found: list[Row] = knowledge.table[table]["rows"] if table in knowledge.table else []
     return found
+
+
+def _row(table: str, key: str, knowledge: Knowledge) -> Row | None:
+    """The row of a table with this key, whatever its case; None where there is none."""
+    return next((row for row in _rows(table, knowledge) if row["key"].casefold() == key.casefold()), None)

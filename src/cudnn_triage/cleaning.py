@@ -124,10 +124,8 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
     streams = {draft.rank for draft in drafts}
     if len(streams) == 2 and "" in streams:
         (only,) = streams - {""}
-        if (
-            not only.isdigit() and "=" not in only
-        ):  # the one service there is: a line that lost its prefix is its as well
-            for draft in drafts:
+        if not only.isdigit() and "=" not in only:
+            for draft in drafts:  # of the one service there is; a line that lost its prefix is its as well
                 draft.rank = only
     return found
 

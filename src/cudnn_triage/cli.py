@@ -180,7 +180,8 @@ def _logs(options: argparse.Namespace, known: Knowledge, unread: list[UsageError
 
 def meant(name: str) -> str:
     """What somebody may have meant who named a log that is not there: a command, or the message itself."""
-    if " " in name.strip():
+    file = ": " not in name and os.path.splitext(name)[1][1:].isalpha()
+    if " " in name.strip() and not file:
         return "; that looks like a message: echo 'MESSAGE' | cudnn-triage, or cudnn-triage explain 'MESSAGE'"
     if os.path.basename(name) != name or "." in name:
         return ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .cli import (
     COMMANDS,
@@ -24,6 +24,9 @@ from .cli import (
     unreadable,
 )
 from .options import Parser
+
+if TYPE_CHECKING:
+    from .evaluation.metrics import Figures
 
 HEALTHY = "corpus/healthy"
 
@@ -221,27 +224,22 @@ def _eval(args: Sequence[str]) -> int:
     except Problem as problem:
         raise UsageError(str(problem)) from None
     _write_json(options.json, record)
-    missed = [
-        text
-        for wrong, text in (
-            (
-                options.min_fair is not None and found.fair1 < options.min_fair,
-                f"fair@1 {found.fair1:.3f} is below {options.min_fair}",
-            ),
-            (
-                options.max_ece is not None and found.ece > options.max_ece,
-                f"ECE {found.ece:.3f} is above {options.max_ece}",
-            ),
-            (
-                options.max_alarms is not None and len(found.alarms) > options.max_alarms,
-                f"{len(found.alarms)} false alarms",
-            ),
-        )
-        if wrong
-    ]
+    missed = _missed(options, found)
     for text in missed:
         complain(text, "cudnn-triage eval: ")
     return FAILED if missed else OK
+
+
+def _missed(options: argparse.Namespace, found: Figures) -> list[str]:
+    """The limits on the command line that the figures miss."""
+    missed = []
+    if options.min_fair is not None and found.fair1 < options.min_fair:
+        missed.append(f"fair@1 {found.fair1:.3f} is below {options.min_fair}")
+    if options.max_ece is not None and found.ece > options.max_ece:
+        missed.append(f"ECE {found.ece:.3f} is above {options.max_ece}")
+    if options.max_alarms is not None and len(found.alarms) > options.max_alarms:
+        missed.append(f"{len(found.alarms)} false alarms")
+    return missed
 
 
 def _write_json(name: str | None, data: dict[str, Any]) -> None:

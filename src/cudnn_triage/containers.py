@@ -6,11 +6,13 @@ import io
 import re
 from collections.abc import Iterator
 
-from .encodings import is_text
+from .refusing import ReadError, refuse, refuse_binary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    import tarfile
+    import zipfile
+    from typing import IO, Any, Protocol
 
     class _Decompressor(Protocol):
         @property
@@ -27,56 +29,31 @@ MOST_BYTES = 2 << 30
 
 _FREE_BYTES = 256 << 20  # below this no ratio is suspicious
 _MOST_RATIO = 2000
-_MOST_DEPTH = 4
+MOST_DEPTH = 4
+"""Archives and compressed files within one another."""
+
 _MOST_MEMBERS = 20_000
 _CHUNK = 1 << 20
 _PIECE = 1 << 16  # compressed bytes given at once: what is not used up is copied each time
+_SIGN = 16  # bytes that tell what a compressed file is
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
-_PRINTED = "give the text that the program printed"
-_NO_LOG = (  # where a sign of it stands, the sign, what it is, what to do
-    (0, b"\x89PNG\r\n", "a PNG image", "paste the text of the log instead of a screenshot"),
-    (0, b"\xff\xd8\xff", "a JPEG image", "paste the text of the log instead of a screenshot"),
-    (0, b"GIF8", "a GIF image", "paste the text of the log instead of a screenshot"),
-    (0, b"%PDF-", "a PDF document", "copy the text of the log out of it"),
-    (0, b"\x7fELF", "a program or library", "give the log that it prints"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first: 7z x FILE"),
-    (0, b"Rar!\x1a\x07", "a RAR archive", "unpack it first: unrar x FILE"),
-    (0, b"\x04\x22\x4d\x18", "lz4-compressed", "decompress it first: lz4 -d FILE"),
-    (0, b"\x1f\x9d", "compressed with the old 'compress'", "decompress it first: uncompress FILE"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document", "copy the text of the log out of it"),
-    (0, b"LPKSHHRH", "a systemd journal", "print it: journalctl --file FILE"),
-    (0, b"ElfFile\x00", "a Windows event log", "print it: wevtutil qe FILE /lf:true /f:text"),
-    (0, b"\x93NUMPY", "a NumPy array", _PRINTED),
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", _PRINTED),
-    (0, b"SQLite format 3\x00", "an SQLite database", _PRINTED),
-    *((0, b"\x80" + bytes([protocol]), "a Python pickle", _PRINTED) for protocol in range(2, 6)),
-    (4, b'\x00\x00\x00\x00{"', "model weights (safetensors)", _PRINTED),
-    (23, b"brain.Event", "a TensorBoard event file", _PRINTED),
-)
-_SEEMS = (  # the same for signs that a text might begin with: looked for in what is no text
-    (0, b"MZ", "a Windows program or library"),
-    (0, b"PAR1", "a Parquet file"),
-    (0, b"GGUF", "a model in the GGUF format"),
-    (0, b"BM", "a bitmap image"),
-    (0, b"II*\x00", "a TIFF image"),
-    (8, b"WEBP", "a WebP image"),
-    (4, b"ftyp", "a video or HEIC image"),
-)
-_CORE = b"\x04\x00"  # type of an ELF file that is a core dump
+
+class TooLarge(ReadError):
+    """Input that expands to more than anybody can want to read."""
 
 
-class ReadError(Exception):
-    """Input from which no text can be read. The message says what, where and what to do."""
+class Damaged(ReadError):
+    """A member of an archive that cannot be read."""
 
 
-class _Budget:
+class Budget:
     """How many bytes one input may still expand to, and what of it could not be read."""
 
-    def __init__(self, name: str, size: int, notes: list[str]) -> None:
-        self.notes = notes
+    def __init__(self, name: str, size: int = 0, notes: list[str] | None = None) -> None:
+        self.notes = [] if notes is None else notes
         self._name = name
-        self._size = size
+        self._size = size  # of the input, as far as it is known
         self._used = 0
 
     def note(self, told: str) -> None:
@@ -84,14 +61,19 @@ class _Budget:
         if told not in self.notes:
             self.notes.append(told)
 
+    def took(self, count: int) -> None:
+        """Note that so many bytes more of the input have been read."""
+        self._size += count
+
     def spend(self, count: int) -> None:
+        """Note that the input has expanded to so many bytes more. Raises TooLarge when they are too many."""
         self._used += count
         if self._used > MOST_BYTES:
-            raise ReadError(
+            raise TooLarge(
                 f"{self._name}: expands to more than {MOST_BYTES >> 30} GiB; unpack it and give the part with the error"
             )
         if self._used > max(_FREE_BYTES, _MOST_RATIO * self._size):
-            raise ReadError(
+            raise TooLarge(
                 f"{self._name}: {self._size} bytes expand to more than {self._used >> 20} MiB, which looks like a "
                 "decompression bomb; unpack it yourself if you trust it"
             )
@@ -102,33 +84,35 @@ def unpack(data: bytes, name: str, notes: list[str]) -> list[tuple[str, bytes]]:
 
     Adds to ``notes`` what could not be read of it.
     """
-    members = list(_unpack(data, name, _Budget(name, len(data), notes), 0))
-    if not members:
+    found = list(_unpack(data, name, Budget(name, len(data), notes), 0))
+    if not found:
         raise ReadError(f"{name}: the archive holds no text file; give the log itself")
-    return members
+    return found
 
 
-def _unpack(data: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    if depth > _MOST_DEPTH:
-        raise ReadError(f"{name}: archives are nested more than {_MOST_DEPTH} deep; unpack the log first")
-    _refuse(data, name)
-    if (decompressor := _decompressor(data, name)) is not None:
-        yield from _unpack(b"".join(_expand(data, name, decompressor, budget)), name, budget, depth + 1)
-    elif data.startswith(_ZIP):
-        yield from _nested(_zip_members(data, name, budget), budget, depth)
-    elif data[257:262] == b"ustar":
-        yield from _nested(_tar_members(data, name, budget), budget, depth)
+def _unpack(data: bytes, name: str, budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    if depth > MOST_DEPTH:
+        raise ReadError(f"{name}: archives are nested more than {MOST_DEPTH} deep; unpack the log first")
+    refuse(data, name)
+    if (inner := expanded(iter((data,)), data[:300], name, budget)) is not None:
+        yield from _unpack(b"".join(inner), name, budget, depth + 1)
+    elif is_archive(data):
+        yield from _nested(members(io.BytesIO(data), data[:300], name, budget), budget, depth)
     else:
-        _refuse_binary(data, name)
+        refuse_binary(data, name)
         yield name, data
 
 
-def _nested(members: Iterator[tuple[str, bytes]], budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    for name, data in members:
+def _nested(found: Iterator[tuple[str, Iterator[bytes]]], budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    for name, chunks in found:
+        try:
+            data = b"".join(chunks)
+        except Damaged:
+            continue
         try:
             inner = list(_unpack(data, name, budget, depth + 1))
         except ReadError:
-            if depth >= _MOST_DEPTH:
+            if depth >= MOST_DEPTH:
                 raise
             continue  # an image or a broken file beside the logs
         yield from inner
@@ -189,19 +173,48 @@ def _zstd(name: str) -> Any:
     return zstd.ZstdDecompressor
 
 
-def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Iterator[bytes]:
+class _Feed:
+    """Bytes that come in chunks, taken in small pieces, of which the rest can be given back."""
+
+    def __init__(self, chunks: Iterator[bytes], budget: Budget) -> None:
+        self._chunks, self._budget = chunks, budget
+        self._held = b""
+
+    def take(self) -> bytes:
+        """The next bytes; none at the end."""
+        while not self._held and (chunk := next(self._chunks, None)) is not None:
+            self._budget.took(len(chunk))
+            self._held = chunk
+        piece, self._held = self._held[:_PIECE], self._held[_PIECE:]
+        return piece
+
+    def back(self, data: bytes) -> None:
+        """Give bytes back that were taken last."""
+        self._held = data + self._held
+
+    def ahead(self) -> bytes:
+        """What comes next, zeros aside, as far as it is needed to tell what it is; none at the end."""
+        while piece := self.take():
+            rest = piece.lstrip(b"\0")
+            if rest:
+                self.back(rest if len(rest) >= _SIGN else rest + self.take())
+                return self._held[:_SIGN]
+        return b""
+
+
+def _expand(chunks: Iterator[bytes], name: str, decompressor: Any, budget: Budget) -> Iterator[bytes]:
     """Everything that can be decompressed: a file cut short still gives its beginning."""
     import lzma
     import zlib
 
-    at, some = 0, False
+    feed = _Feed(chunks, budget)
+    some = False
     error: Exception | None = None
-    while at < len(data):
+    while True:
         stream: _Decompressor = decompressor()
         try:
             while not stream.eof:
-                piece = data[at : at + _PIECE] if stream.needs_input else b""
-                at += len(piece)
+                piece = feed.take() if stream.needs_input else b""
                 chunk = stream.decompress(piece, _CHUNK)
                 if not chunk and not piece:
                     break  # cut short
@@ -218,57 +231,41 @@ def _expand(data: bytes, name: str, decompressor: Any, budget: _Budget) -> Itera
             if some:
                 budget.note("the compressed file is damaged or cut short, and only its beginning could be read")
             break
-        at -= len(stream.unused_data)
-        while data[at : at + 1] == b"\x00":
-            at += 1
-        if _decompressor(data[at : at + 16], name) is not decompressor:
+        feed.back(stream.unused_data)
+        following = feed.ahead()
+        if not following or _decompressor(following, name) is not decompressor:
             break
     if not some:
         reason = f" ({error})" if error else " or cut short"
         raise ReadError(f"{name}: the compressed file is damaged{reason}; fetch it again or give the log as text")
 
 
-def expanded(data: bytes, name: str, notes: list[str]) -> Iterator[bytes] | None:
-    """What compressed ``data`` holds, chunk by chunk; None where it is not compressed. Reading the chunks may raise ReadError,
-    and adds to ``notes`` what could not be read."""
-    decompressor = _decompressor(data, name)
-    return None if decompressor is None else _expand(data, name, decompressor, _Budget(name, len(data), notes))
+def expanded(chunks: Iterator[bytes], head: bytes, name: str, budget: Budget) -> Iterator[bytes] | None:
+    """What compressed data that begins with ``head`` holds, chunk by chunk; None where it is not compressed. Reading the chunks
+    may raise ReadError."""
+    decompressor = _decompressor(head, name)
+    return None if decompressor is None else _expand(chunks, name, decompressor, budget)
+
+
+def members(file: IO[bytes], head: bytes, name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The files of an archive that begins with ``head``, in natural order, each in chunks, to be read before the next one.
+
+    Raises ReadError; reading the chunks raises Damaged where only this file cannot be read.
+    """
+    return _zip_members(file, name, budget) if head.startswith(_ZIP) else _tar_members(file, name, budget)
 
 
 def packed(head: bytes, name: str) -> bool:
     """Whether data that begins like this is compressed or an archive. Raises ReadError for an image and whatever else is no text."""
-    _refuse(head, name)
-    if _decompressor(head, name) is not None or _is_archive(head):
+    refuse(head, name)
+    if _decompressor(head, name) is not None or is_archive(head):
         return True
-    _refuse_binary(head, name)
+    refuse_binary(head, name)
     return False
 
 
-def _refuse(data: bytes, name: str) -> None:
-    """Raise ReadError for what is known to hold no log, by its first bytes."""
-    if data.startswith(b"\x7fELF") and data[16:18] in (_CORE, _CORE[::-1]):
-        raise ReadError(f"{name}: this is a core dump, not a log; give what the program printed before it crashed")
-    for at, sign, what, advice in _NO_LOG:
-        if data.startswith(sign, at):
-            raise ReadError(f"{name}: this is {what}, not a log; {advice}")
-
-
-def _refuse_binary(data: bytes, name: str) -> None:
-    """Raise ReadError for what is no text, whatever it is."""
-    if is_text(data):
-        return
-    seems = next((what for at, sign, what in _SEEMS if data.startswith(sign, at)), "")
-    if not data.strip(b"\x00"):
-        raise ReadError(
-            f"{name}: this holds only zero bytes, as a file does whose writing was cut off; give another copy"
-        )
-    raise ReadError(
-        f"{name}: this is not text{f': it seems to be {seems}' if seems else ' but binary data'}; {_PRINTED}, or, where "
-        "a log is hidden in it: strings FILE | cudnn-triage"
-    )
-
-
-def _is_archive(data: bytes) -> bool:
+def is_archive(data: bytes) -> bool:
+    """Whether data that begins like this is an archive."""
     return data.startswith(_ZIP) or data[257:262] == b"ustar"
 
 
@@ -280,13 +277,11 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
-    import lzma
+def _zip_members(file: IO[bytes], name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
     import zipfile
-    import zlib
 
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        archive = zipfile.ZipFile(file)
         infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError, UnicodeError) as error:
         raise ReadError(f"{name}: the zip archive is damaged ({error}); download it again") from error
@@ -298,57 +293,71 @@ def _zip_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str,
     whole = {match[1] for info in infos if (match := re.fullmatch(r"-?\d+_(.+)\.txt", info.filename))}
     locked = ""
     for info in sorted(infos, key=lambda info: _natural(info.filename)):
-        folder, _, file = info.filename.rpartition("/")
-        if folder in whole and re.fullmatch(r"(?:\d+_.+|system)\.txt", file):
+        folder, _, plain = info.filename.rpartition("/")
+        if folder in whole and re.fullmatch(r"(?:\d+_.+|system)\.txt", plain):
             continue
         if info.flag_bits & 1:
             locked = info.filename
             continue
-        try:
-            with archive.open(info) as stream:
-                raw = _limited(stream, budget)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            OSError,
-            EOFError,
-            lzma.LZMAError,
-            ValueError,
-            NotImplementedError,
-            RuntimeError,
-        ):
-            budget.note(f"{info.filename} in the archive is damaged and was left out")
-            continue
-        yield f"{name}:{info.filename}", raw
+        yield f"{name}:{info.filename}", _zip_chunks(archive, info, budget)
     if locked and all(info.flag_bits & 1 for info in infos):
         raise ReadError(f"{name}: the zip archive is encrypted; unpack it first")
 
 
-def _tar_members(data: bytes, name: str, budget: _Budget) -> Iterator[tuple[str, bytes]]:
+def _zip_chunks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> Iterator[bytes]:
+    import lzma
+    import zipfile
+    import zlib
+
+    try:
+        with archive.open(info) as stream:
+            yield from _limited(stream, budget)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        lzma.LZMAError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        budget.note(f"{info.filename} in the archive is damaged and was left out")
+        raise Damaged(f"{info.filename}: {error}") from error
+
+
+def _tar_members(file: IO[bytes], name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
     import tarfile
 
-    found: list[tuple[str, bytes]] = []
+    found: list[tarfile.TarInfo] = []
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for count, info in enumerate(archive):
-                if count > _MOST_MEMBERS:
-                    raise ReadError(
-                        f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself"
-                    )
-                stream = archive.extractfile(info) if info.isreg() else None
-                if stream is not None:
-                    found.append((info.name, _limited(stream, budget)))
+        archive = tarfile.open(fileobj=file, mode="r:")  # noqa: SIM115 - read until the last member is
+        for count, info in enumerate(archive):
+            if count > _MOST_MEMBERS:
+                raise ReadError(f"{name}: the tar archive holds more than {_MOST_MEMBERS} files; give the log itself")
+            if info.isreg():
+                found.append(info)
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         if not found:
             raise ReadError(f"{name}: the tar archive is damaged ({error}); fetch it again") from error
         budget.note("the tar archive is damaged or cut short, and only its beginning could be read")
-    for member, raw in sorted(found, key=lambda item: _natural(item[0])):
-        yield f"{name}:{member}", raw
+    for info in sorted(found, key=lambda info: _natural(info.name)):
+        yield f"{name}:{info.name}", _tar_chunks(archive, info, budget)
 
 
-def _limited(stream: Any, budget: _Budget) -> bytes:
-    out: list[bytes] = []
+def _tar_chunks(archive: tarfile.TarFile, info: tarfile.TarInfo, budget: Budget) -> Iterator[bytes]:
+    import tarfile
+
+    try:
+        stream = archive.extractfile(info)
+        if stream is not None:
+            yield from _limited(stream, budget)
+    except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        budget.note(f"{info.name} in the archive is damaged and was left out")
+        raise Damaged(f"{info.name}: {error}") from error
+
+
+def _limited(stream: IO[bytes], budget: Budget) -> Iterator[bytes]:
     while chunk := stream.read(_CHUNK):
         budget.spend(len(chunk))
-        out.append(chunk)
-    return b"".join(out)
+        yield chunk

@@ -279,41 +279,57 @@ def find_echoes(
 ) -> dict[Occurrence, str]:
     """Which matches are the echo of another: a rule that names another rule or cause in ``symptom_of``, and it is there.
 
-    A cause is there when a match that is no echo of a rule speaks for it with weight. Of two rules that name each other, or
-    each other's causes, the one that stands first in the log is the root.
+    A cause is there when a match that is no echo of a rule speaks for it with weight. Of rules that name one another, or one
+    another's causes, also round about, the one that stands first in the log is a root: there is always something to explain.
     """
+    symptom_of = {o.rule: knowledge.by_id[o.rule]["symptom_of"] for o in occurrences}
+    if not any(symptom_of.values()):
+        return {}
     first: dict[str, Occurrence] = {}
     for occurrence in occurrences:
         first.setdefault(occurrence.rule, occurrence)
+    named = _closure({rule: {root for root in roots if root in first} for rule, roots in symptom_of.items()})
     echoes: dict[Occurrence, str] = {}
     for occurrence in occurrences:
-        for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
+        for root in symptom_of[occurrence.rule]:
             there = first.get(root)
-            if there is None or root == occurrence.rule:
-                continue
-            mutual = occurrence.rule in knowledge.by_id[root]["symptom_of"]
-            if not mutual or (there.first, there.start) < (first[occurrence.rule].first, first[occurrence.rule].start):
+            if there is not None and root != occurrence.rule and _comes_before(there, first[occurrence.rule], named):
                 echoes[occurrence] = root
                 break
+    weighty = {o: _weighty(items) for o, items in drawn.items() if o not in echoes}
     speakers: dict[str, dict[str, Occurrence]] = {}  # cause -> rule -> its first match that speaks for the cause
     for occurrence in occurrences:
-        if occurrence not in echoes:
-            for cause in _weighty(drawn[occurrence]):
-                speakers.setdefault(cause, {}).setdefault(occurrence.rule, occurrence)
-    for occurrence in occurrences:
-        if occurrence in echoes:
-            continue
-        own = _weighty(drawn[occurrence])
-        for root in knowledge.by_id[occurrence.rule]["symptom_of"]:
+        for cause in weighty.get(occurrence, ()):
+            speakers.setdefault(cause, {}).setdefault(occurrence.rule, occurrence)
+    spoken = _closure(
+        {rule: {other for cause in symptom_of[rule] for other in speakers.get(cause, ())} for rule in symptom_of}
+    )
+    for occurrence, own in weighty.items():
+        for root in symptom_of[occurrence.rule]:
             others = [other for rule, other in speakers.get(root, {}).items() if rule != occurrence.rule]
-            if root not in own and any(
-                (other.first, other.start) < (occurrence.first, occurrence.start)
-                or own.isdisjoint(knowledge.by_id[other.rule]["symptom_of"])
-                for other in others
-            ):
+            if root not in own and any(_comes_before(other, occurrence, spoken) for other in others):
                 echoes[occurrence] = root
                 break
     return echoes
+
+
+def _comes_before(root: Occurrence, echo: Occurrence, roots: dict[str, set[str]]) -> bool:
+    """Whether ``root`` is not in turn an echo of the rule of ``echo``, or is so and stands before it in the log."""
+    return echo.rule not in roots[root.rule] or (root.first, root.start) < (echo.first, echo.start)
+
+
+def _closure(steps: dict[str, set[str]]) -> dict[str, set[str]]:
+    """All that can be reached by one step or more."""
+    reached: dict[str, set[str]] = {}
+    for name in steps:
+        found: set[str] = set()
+        ahead = [name]
+        while ahead:
+            new = steps[ahead.pop()] - found
+            found |= new
+            ahead += new
+        reached[name] = found
+    return reached
 
 
 def _weighty(items: Sequence[Evidence]) -> set[str]:

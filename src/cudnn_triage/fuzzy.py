@@ -110,8 +110,13 @@ class FuzzyMatcher:
             (i, at) for i, text in zip(indexes, texts, strict=True) for at, c in enumerate(text) if not c.isspace()
         ]
         found: list[Occurrence] = []
+        joined = " ".join(stream.lines[i].text for i in indexes)
+        lowered, squeezed = joined.lower(), squeeze(joined)
+        pairs = {first + second for first, second in pairwise(whole)}
         for number in candidates:
             rule, template = self.knowledge.rules.template(number)
+            if _too_far(template["parts"], pairs) or not _may_agree(template, lowered, squeezed):
+                continue
             score, spans = _align(template["parts"], whole)
             if score < _THRESHOLD or not spans or spans[0][0] >= len(own):
                 continue
@@ -132,30 +137,34 @@ class FuzzyMatcher:
         """Whether what likeness must not blur stands in the aligned text: status names (or something that is no other
         name and nearly it), numbers, yes and no, and the words that tell this message from others; and ``around`` it,
         one of the texts that a choice leaves open."""
-        from rapidfuzz import fuzz
-        from rapidfuzz.distance import Levenshtein
-
         whole = squeeze(text)
         literal = without_holes(template["text"])
         choices = _CHOICE.findall(template["text"])
-        if not (template["telling"] or choices):
-            return False
         wider = squeeze(around)
         if any(all(squeeze(option) not in wider for option in options.split("|")) for options in choices):
             return False
-        if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in template["telling"]):
+        if not set(_NUMBER.findall(literal)) <= set(_NUMBER.findall(text)):
             return False
         if not _POLARITY.intersection(_PLAIN_WORD.findall(literal.lower())) <= set(_PLAIN_WORD.findall(text.lower())):
             return False
+        words = [word for word in template["telling"] if word not in whole]
         there = {token.lower() for token in _TOKEN.findall(text)}
-        for token in {t.lower() for t in _TOKEN.findall(literal)} - there:
+        tokens = {token.lower() for token in _TOKEN.findall(literal)} - there
+        if not words and not tokens:
+            return True
+        from rapidfuzz import fuzz
+        from rapidfuzz.distance import Levenshtein
+
+        if any(fuzz.partial_ratio(word, whole) < _WORD_LIKENESS for word in words):
+            return False
+        for token in tokens:
             allowed = max(1, len(token) // 12)
             if not any(
                 t not in self.knowledge.code_names and Levenshtein.distance(t, token, score_cutoff=allowed) <= allowed
                 for t in there
             ):
                 return False
-        return set(_NUMBER.findall(literal)) <= set(_NUMBER.findall(text))
+        return True
 
     def _damaged_codes(self, index: int, text: str) -> Iterator[Occurrence]:
         """A status name with a wrong letter is read as the one name that it can be."""
@@ -221,6 +230,20 @@ class FuzzyMatcher:
         return tuple(captures)
 
 
+def _may_agree(template: dict[str, Any], lowered: str, squeezed: str) -> bool:
+    """Whether lines hold anywhere what an aligned text would have to: most candidates need not be aligned, nor rapidfuzz imported."""
+    choices = _CHOICE.findall(template["text"])
+    if not (template["telling"] or choices):
+        return False
+    literal = without_holes(template["text"]).lower()
+    words = _POLARITY.intersection(_PLAIN_WORD.findall(literal))
+    return (
+        all(word in lowered for word in words)
+        and all(number in lowered for number in _NUMBER.findall(literal))
+        and all(any(squeeze(option) in squeezed for option in options.split("|")) for options in choices)
+    )
+
+
 def _following(position: int, stream: Stream, covered: set[int]) -> list[int]:
     """The line at ``position`` and those after it that may belong to the same message."""
     indexes = [stream.order[position]]
@@ -242,23 +265,45 @@ def _between(stream: Stream, indexes: list[int], first: int, begin: int, last: i
 
 def _align(parts: list[str], text: str) -> tuple[float, list[tuple[int, int]]]:
     """Mean likeness of the parts to consecutive stretches of the text, weighted by length, and where they lie."""
-    from rapidfuzz import fuzz
-
     total, size, at = 0.0, 0, 0
     spans: list[tuple[int, int]] = []
     for part in parts:
         rest = text[at:]
         if len(rest) < max(len(part) // 2, 1):
             return 0.0, []
-        found = fuzz.partial_ratio_alignment(part, rest)
-        if found is None:
-            return 0.0, []
-        likeness = found.score if len(rest) >= len(part) else fuzz.ratio(part, rest)
+        likeness, start, end = _nearest(part, rest)
         total += likeness * len(part)
         size += len(part)
-        spans.append((at + found.dest_start, at + found.dest_end))
-        at += found.dest_end
+        spans.append((at + start, at + end))
+        at += end
     return (total / size if size else 0.0), spans
+
+
+def _nearest(part: str, rest: str) -> tuple[float, int, int]:
+    """The stretch of ``rest`` that is most like a part: likeness, where it begins and ends."""
+    start = rest.find(part)
+    if start >= 0 and rest.find(part, start + 1) < 0:  # most parts stand there as they are
+        return 100.0, start, start + len(part)
+    from rapidfuzz import fuzz
+
+    found = fuzz.partial_ratio_alignment(part, rest)
+    if found is None:
+        return 0.0, 0, 0
+    return found.score if len(rest) >= len(part) else fuzz.ratio(part, rest), found.dest_start, found.dest_end
+
+
+def _too_far(parts: list[str], pairs: set[str]) -> bool:
+    """Whether the parts are certainly less like a text, whose pairs of letters these are, than a match has to be.
+
+    Where two neighbours of a part stand nowhere in the text as neighbours, one of them is missing or a letter was put between
+    them, and a missing letter parts no more than two pairs. Likeness is 100 less 50 for each such letter, over the length.
+    """
+    missing = sum(
+        (len(run) + 1) // 2
+        for part in parts
+        for run in "".join("x" if first + second not in pairs else " " for first, second in pairwise(part)).split()
+    )
+    return 50 * missing > (100 - _THRESHOLD) * sum(map(len, parts))
 
 
 def _pieces(template: dict[str, Any]) -> list[tuple[str, str] | None]:

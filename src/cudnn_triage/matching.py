@@ -7,12 +7,12 @@ linear time; every hit looks at a window whose size the template bounds.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
-from .light import field, linear_pattern, pattern, record
+from .light import field, linear_pattern, record
 from .lines import Line
 from .structure import Role, Structure
 from .values import Value, read
@@ -280,7 +280,8 @@ class Matcher:
             first = stream.from_squeezed(stream.squeezed.find(literal))
             last = stream.from_squeezed(stream.squeezed.rfind(literal))
             for hunt in hunts:
-                hunt.again = stream.window(first, hunt.form.before, 0)[0]
+                if hunt.form.reach < 0:  # else most hits are told by where they stand, without a pattern
+                    hunt.again = stream.window(first, hunt.form.before, 0)[0]
                 hunt.until = stream.window(last, 0, hunt.form.after)[1]
         return hunts
 

@@ -15,13 +15,15 @@ def near(asked: str, names: Iterable[str], most: int = 3) -> list[str]:
 
     wanted = asked.strip().casefold()
     words = wanted.split()
+    named = set(words)
 
     def likeness(name: str) -> float:
         folded = name.casefold()
         mine = folded.split()
         end = " ".join(words[-len(mine) :])
-        short = _SHORT if words and set(words) <= set(mine) else 0.0
-        return max(fuzz.ratio(wanted, folded), 0.95 * fuzz.ratio(end, folded), short)
+        short = _SHORT if words and named.issubset(mine) else 0.0
+        whole = fuzz.ratio(wanted, folded, score_cutoff=_ALIKE)  # what is much longer is not compared
+        return max(whole, 0.95 * fuzz.ratio(end, folded, score_cutoff=_ALIKE), short)
 
     found = [(-likeness(name), place, name) for place, name in enumerate(dict.fromkeys(names))]
     return [name for likeness, _, name in sorted(found)[:most] if -likeness >= _ALIKE]

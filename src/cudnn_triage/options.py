@@ -20,7 +20,10 @@ class Parser(argparse.ArgumentParser):
 
 
 class Once(argparse.Action):
-    """Store the value of an option that may be given once: of two different ones nobody can tell which is meant."""
+    """Store the value of an option that may be given once: of two different ones nobody can tell which is meant. For a parser
+    that parses once."""
+
+    given: object = None  # on the command line, which may say what the default is
 
     def __call__(
         self,
@@ -30,9 +33,9 @@ class Once(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         """Store ``values``; a second, other one is an error."""
-        before = getattr(namespace, self.dest, None)
-        if before not in (None, self.default, values):
-            raise argparse.ArgumentError(self, f"given twice, {before} and {values}; give one")
+        if self.given not in (None, values):
+            raise argparse.ArgumentError(self, f"given twice, {self.given} and {values}; give one")
+        self.given = values
         setattr(namespace, self.dest, values)
 
 

@@ -174,10 +174,16 @@ def _completed(command: str, knowledge: Knowledge) -> str:
 def _messages(name: str, knowledge: Knowledge) -> Iterator[Edge]:
     """The messages that speak for a cause, each once with its strongest word."""
     for rule in knowledge.rules:
-        words = [p["strength"] for p in rule["points_to"] if p["cause"] == name and p["supports"]]
-        if words:
+        pointers = [p for p in rule["points_to"] if p["cause"] == name and p["supports"]]
+        if pointers:
+            strongest = min(pointers, key=lambda p: (STRENGTHS.index(p["strength"]), -p.get("odds", 1.0)))
             title = rule["title"].removeprefix(f"{rule['id']}: ")
-            yield Edge(min(words, key=STRENGTHS.index), True, rule["id"], title)
+            yield Edge(strongest["strength"], True, rule["id"], title, why=_odds(strongest))
+
+
+def _odds(pointer: dict[str, Any]) -> str:
+    """That a message means a cause less often than its strength says; empty where it does not."""
+    return f"meant {pointer['odds']:g} times as often as others of this strength" if "odds" in pointer else ""
 
 
 def has_page(rule: dict[str, Any]) -> bool:
@@ -225,7 +231,12 @@ def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
             "Points to",
             tuple(
                 Edge(
-                    p["strength"], p["supports"], p["cause"], knowledge.causes[p["cause"]]["title"], p["text"], p["why"]
+                    p["strength"],
+                    p["supports"],
+                    p["cause"],
+                    knowledge.causes[p["cause"]]["title"],
+                    p["text"],
+                    "; ".join(filter(None, (p["why"], _odds(p)))),
                 )
                 for p in order
             ),

@@ -147,11 +147,12 @@ class Prefixes:
                 possible = sum(count for first, count in firsts.items() if first in prefix.first)
                 if prefix.name in names or possible < (prefix.all or prefix.least):
                     continue
+                texts = rest
                 if prefix.time:
-                    plain = [text for text in rest if not is_record(text)] if plain is None else plain
+                    texts = plain = [text for text in rest if not is_record(text)] if plain is None else plain
                 elif possible < prefix.share * len(rest):
                     continue
-                if _recurs(prefix, plain if prefix.time else rest):
+                if _recurs(prefix, texts):
                     names.add(prefix.name)
                     self._recurring.append((prefix.pattern.match, prefix.time))
                     break

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from .containers import ReadError, unpack
+from .containers import unpack
 from .encodings import decode
 from .light import record
 from .records import Pieces, extract, is_lines
+from .refusing import ReadError
 
 __all__ = ["Log", "ReadError", "read", "read_path", "read_text"]
 
@@ -106,7 +107,7 @@ def noted(log: Log, notes: list[str]) -> Log:
         return log
     from dataclasses import replace
 
-    return replace(log, note="; ".join(notes))
+    return replace(log, note="; ".join(dict.fromkeys(filter(None, (log.note, *notes)))))
 
 
 def _log(name: str, raw: bytes) -> Log:

@@ -8,8 +8,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from .containers import ReadError
 from .light import pattern
+from .refusing import ReadError
 
 # where records keep their message, best first
 _MESSAGE = (

@@ -22,8 +22,7 @@ from .tables import derive
 from .values import Version, capability, version
 
 _EXAMPLES = {"python": "3.11", "glibc": "2.35"}
-_DRIVERS_END = 1000  # driver branches have had three digits since 2008
-_CUDA_END = 20
+_DRIVERS_END = 1000  # a driver branch has three digits
 _EXAMPLE = "cudnn-triage solve --framework torch --gpu 'RTX 5090' --driver 570.86 --python 3.11 --os linux"
 
 
@@ -149,7 +148,8 @@ def _check_driver(text: str, read: Version, known: Knowledge) -> None:
     oldest, newest = ground(known).oldest_known_driver, ground(known).newest_driver
     if oldest.parts[0] <= read.parts[0] < _DRIVERS_END:
         return
-    cuda = " That looks like what nvidia-smi calls 'CUDA Version'." if read.parts[0] < _CUDA_END else ""
+    small = read.parts[0] < oldest.parts[0]
+    cuda = " The driver's version is not what nvidia-smi calls 'CUDA Version'." if small else ""
     raise UsageError(
         f"--driver {text}: no NVIDIA driver has that number; the tables know {oldest} to {newest}, such as 535.104.05 "
         f"(nvidia-smi --query-gpu=driver_version --format=csv,noheader).{cuda}"

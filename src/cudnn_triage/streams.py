@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator
 
-from .containers import expanded, packed
+from .containers import MOST_DEPTH, Budget, TooLarge, expanded, members, packed
 from .encodings import decode, wide
 from .knowledge.base import Knowledge
 from .reading import Log, ReadError, noted, read
@@ -14,7 +14,7 @@ from .selection import WHOLE, Selector
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import IO, Protocol
 
     class Source(Protocol):
         """Anything bytes are read from."""
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 CHUNK = 1 << 20
-_MOST_DOCUMENT = 64 << 20  # bytes of one JSON document; a longer one is read as text
+_MOST_HELD = 16 << 20  # bytes of an archive that are kept in memory
+_MOST_DOCUMENT = 64 << 20  # bytes of one JSON document that are read as such; a longer one is read as text
 
 Seen = Callable[[int], None]
 """Told how many bytes have been read so far."""
@@ -49,28 +50,73 @@ def read_file(path: str, knowledge: Knowledge, seen: Seen | None = None) -> list
 
 def logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
     """The logs in these bytes. Raises ReadError."""
+    budget = Budget(name)
+    found = _logs(chunks, name, knowledge, budget, 0)
+    if not found:
+        raise ReadError(f"{name}: the archive holds no text file; give the log itself")
+    return [noted(log, budget.notes) for log in found]
+
+
+def _logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budget, depth: int) -> list[Log]:
+    """The logs in the input (``depth`` 0) or in what is packed in it: compressed data as it comes, archives file by file."""
+    if depth > MOST_DEPTH + 1:
+        raise ReadError(f"{name}: archives are nested more than {MOST_DEPTH} deep; unpack the log first")
     head, more = _begin(chunks, WHOLE)
+    if packed(head, name):
+        whole = _again(head, chunks)
+        inner = expanded(whole, head, name, budget)
+        if inner is not None:
+            return _logs(inner, name, knowledge, budget, depth + 1)
+        with _spooled(whole, name, budget) as file:
+            return [
+                log
+                for member, pieces in members(file, head, name, budget)
+                for log in _member(pieces, member, knowledge, budget, depth + 1)
+            ]
     if not more:
         return read(head, name)
-    notes: list[str] = []
-    if packed(head, name):
-        data = b"".join([head, *chunks])
-        inner = expanded(data, name, notes)
-        if inner is None:
-            return read(data, name)
-        start, more = _begin(inner, WHOLE)
-        if not more or packed(start, name):
-            return read(data, name)
-        head, chunks = start, inner
     if _is_document(head):
         head, more = _begin(_again(head, chunks), _MOST_DOCUMENT)
         if not more:
             return read(head, name)
+        if b"\n" not in head[:WHOLE]:
+            raise ReadError(
+                f"{name}: a JSON document of more than {_MOST_DOCUMENT >> 20} MiB on one line, which cannot be read in parts; "
+                "give the log that it holds as text, or lay it out in lines: jq . FILE | cudnn-triage"
+            )
     encoding, mark = wide(head)
     selector = Selector(knowledge, name, encoding)
     for chunk in _recoded(_again(head[mark:], chunks), encoding) if encoding else _again(head, chunks):
         selector.feed(chunk)
-    return [noted(selector.finish(), notes)]
+    return [selector.finish()]
+
+
+def _member(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budget, depth: int) -> list[Log]:
+    """The logs in a file of an archive; none where it is no text or cannot be read: the others count."""
+    try:
+        return _logs(chunks, name, knowledge, budget, depth)
+    except TooLarge:
+        raise
+    except ReadError:
+        if depth > MOST_DEPTH:
+            raise
+        return []
+
+
+def _spooled(chunks: Iterable[bytes], name: str, budget: Budget) -> IO[bytes]:
+    """A file that holds these bytes and can be read in any order; one that is not small lies on the disk."""
+    from tempfile import SpooledTemporaryFile
+
+    file = SpooledTemporaryFile(_MOST_HELD)  # noqa: SIM115 - the caller closes it
+    try:
+        for chunk in chunks:
+            budget.took(len(chunk))
+            file.write(chunk)
+        file.seek(0)
+    except OSError as error:
+        file.close()
+        raise ReadError(f"{name}: no room to unpack the archive ({error.strerror}); unpack it yourself") from error
+    return file
 
 
 def _chunks(source: Source, seen: Seen | None) -> Iterator[bytes]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from operator import ge, gt, le, lt
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
+from .light import pattern
 from .values import Value, Version, read, show
 
+_BOUND = pattern(r"\s*(>=|<=|>|<)\s*(\d{1,9}(?:\.\d{1,9})*)\s*")
+_COMPARED = {">=": ge, "<=": le, ">": gt, "<": lt}
 _ASKED = 2  # a row's result may be the key of another table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,15 +81,37 @@ def _key(value: Value, match: str) -> str:
 
 
 def _in_range(rows: list[dict[str, str]], value: Value) -> dict[str, str] | None:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
     if not isinstance(value, Version) or not value.parts:
         return None
-    release = ".".join(map(str, value.parts))
-    for row in rows:
-        try:
-            if SpecifierSet(row["key"]).contains(release, prereleases=True):
-                return row
-        except InvalidSpecifier:
-            continue
-    return None
+    return next((row for row in rows if _contains(row["key"], value.parts)), None)
+
+
+def _contains(specifier: str, release: tuple[int, ...]) -> bool:
+    """Whether a release is one of those that a specifier names (PEP 440)."""
+    bounds = _bounds(specifier)
+    if bounds is not None:
+        return all(holds(_significant(release), bound) for holds, bound in bounds)
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return SpecifierSet(specifier).contains(".".join(map(str, release)), prereleases=True)
+    except InvalidSpecifier:
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _bounds(specifier: str) -> list[tuple[Callable[[Any, Any], Any], tuple[int, ...]]] | None:
+    """The bounds of a specifier that has nothing else, as nearly all do: reading these takes no package, whose import takes
+    longer than a start. None for others."""
+    found = [_BOUND.fullmatch(part) for part in specifier.split(",")]
+    if not all(found):
+        return None
+    return [(_COMPARED[match[1]], _significant(tuple(map(int, match[2].split("."))))) for match in found if match]
+
+
+def _significant(release: tuple[int, ...]) -> tuple[int, ...]:
+    """A release without zeros at its end: 12.0 is 12."""
+    end = len(release)
+    while end and not release[end - 1]:
+        end -= 1
+    return release[:end]

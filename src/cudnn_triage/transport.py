@@ -18,12 +18,12 @@ class Transport:
         self._percent = "%" in text and ("%0A" in text or "%0a" in text or text.count("%20") > 1)
         self._zeros = [sign for sign in _ZEROS if sign in text and text.count(sign) >= _LEAST]
         alone = " e " in text and " r " in text and " t " in text  # letters that seldom do
-        self._blanks = alone and any(_blanks(line, _SHORTEST) is not None for line in text.split("\n"))
+        self._blanks = alone and any(map(_spaced_out, text.split("\n")))
         self.changed = bool(self._percent or self._zeros or self._blanks)
 
     def lines(self, draft: Draft) -> list[Draft]:
         """What one line was before."""
-        if self._blanks and (first := _blanks(draft.text, 2)) is not None:
+        if self._blanks and (first := _blanks(draft.text)) is not None:
             draft.edit([(at, at + 1, "") for at in range(first, len(draft.text), 2)])
         for sign in self._zeros:
             at = _places(draft.text, sign)
@@ -34,14 +34,19 @@ class Transport:
         return [draft]
 
 
-def _blanks(text: str, shortest: int) -> int | None:
-    """Where the blanks of a line begin in which every second character is one: letters of UTF-16, their zero bytes shown as
-    blanks. None where that is not so, or where fewer than ``shortest`` characters stand between them."""
+def _spaced_out(line: str) -> bool:
+    """Whether a line tells that its log is UTF-16 of which the zero bytes are shown as blanks; a table of numbers does not."""
+    first = _blanks(line)
+    said = "" if first is None else line[1 - first :: 2].strip()
+    return len(said) >= _SHORTEST and 2 * sum(map(str.isalpha, said)) > len(said)
+
+
+def _blanks(text: str) -> int | None:
+    """Where the blanks of a line begin in which every second character is one; None where that is not so, or where less than
+    two characters stand between them."""
     for first in (1, 0):
-        if text[first : first + 1] == " " and not text[first::2].strip(" "):
-            said = text[1 - first :: 2].strip()
-            if len(said) >= shortest and 2 * sum(map(str.isalpha, said)) > len(said):
-                return first
+        if text[first : first + 1] == " " and not text[first::2].strip(" ") and len(text[1 - first :: 2].strip()) > 1:
+            return first
     return None
 
 
@@ -67,7 +72,7 @@ def _decode_percent(draft: Draft) -> bool:
             edits.append((match.start(), match.end(), new))
         else:
             edits.append((match.start(), match.end(), ""))
-    if "%20" not in text and len(edits) > 3:  # as forms are sent: '+' for a blank
+    if "%20" not in text and (" " not in text or len(edits) > 3):  # as forms are sent: '+' for a blank
         edits = sorted([*edits, *((at, at + 1, " ") for at in _places(text, "+"))])
     draft.edit(edits)
     return ends

@@ -43,17 +43,17 @@ _NATIVE = (  # entries of stack traces: what the line holds, and how it begins
     ("] [", pattern(r"\[\S+\] \[ ?\d+\] ")),  # Open MPI
     ("+0x", pattern(r"\d+ +\S+\([^)]*\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # UCX
     ("+0x", pattern(r"\S+\((?:\S*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]")),  # backtrace_symbols
-    (
+    (  # Linux kernel
         "+0x",
         pattern(r"(?:\[ *\d+\.\d+\]\s+|<\d>\[ *\d+\.\d+\]\s+)?(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+(?: |$)"),
-    ),  # Linux kernel
+    ),
     ("::", pattern(r"\d+: +(?:0x[0-9a-f]+ - )?[\w<][\w:<>{} ]*(?:::[\w<>{} ]+)+$")),  # Rust
     (".rs:", pattern(r"at (?:/|\./)\S+\.rs:\d+")),
     ("@ ", pattern(r"\[\d+\] .* @ \S|@ \S+ \S+:\d+$")),  # Julia
-    (
+    (  # Lua
         ": ",
         pattern(r"\[C\]: (?:in|at) |\S+\.lua:\d+: in |\.\.\.\S*: in (?:function|main) |\[string .*\]:\d+: in "),
-    ),  # Lua
+    ),
 )
 _NATIVE_HINTS = ("frame #", "0x", "(nil)", ".rs:", "::", " @ ", "@ ", "[C]: ", ": in ", "at ", " more")
 _RAISED_FROM = pattern(r"Exception raised from .* \(most recent call first\)")

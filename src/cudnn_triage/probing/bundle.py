@@ -76,7 +76,7 @@ def script(knowledge: Knowledge) -> str:
             "]",
             f"PROBES = {probes!r}",
             'if __name__ == "__main__":',
-            "    exec(compile(RUNNER, __file__, 'exec'))",
+            "    exec(compile(RUNNER, 'runner', 'exec'))",
             "    main(TOOL, SUPERVISOR, PARTS, PROBES)",
             "",
         ]

@@ -144,9 +144,8 @@ def examine_gpu(torch: "Any") -> None:
 def main() -> None:
     """Staged, so that the last stage tells where a crash happened."""
     os.environ.setdefault("CUDA_MODULE_LOADING", "LAZY")
-    os.environ.setdefault(
-        "CUBLAS_WORKSPACE_CONFIG", ":16:8"
-    )  # else 32 MiB on newer GPUs, half of what a probe may take
+    # else 32 MiB on newer GPUs, half of what a probe may take
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":16:8")
     os.environ.setdefault("CUBLASLT_WORKSPACE_SIZE", "1024")
     torch = imported("torch")
     if torch is None:
