@@ -368,3 +368,31 @@ def test_a_triager_says_what_it_takes() -> None:
         triage("x", knowledge="/rules")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"expected a Log, got str; of a text: cudnn_triage.triage\("):
         Triager().triage("CUDA error")  # type: ignore[arg-type]
+
+
+def test_what_is_evidence_of_the_diagnosis_is_not_called_harmless(base: Rules) -> None:
+    base.signature(
+        "exceeds",
+        "allocation exceeds free memory",
+        more="points_to: [{cause: chatter, strength: likely}, {cause: memory-held, strength: likely}]",
+    )
+    found = report(base, "W allocation exceeds free memory\nE cuda_dnn.cc:1] Could not create cudnn handle")
+    assert found.diagnoses[0].cause == "memory-held"
+    assert not found.benign
+
+
+def test_dead_ends_and_references_may_be_for_some_logs_only(rules: Rules) -> None:
+    rules.facts(platform__os="word")
+    rules.cause(
+        "broken",
+        more="dead_ends: [{tried: a, why: w}, {tried: b, why: w, when: platform.os == windows}]\n"
+        "references: [{title: t, url: 'https://x.example', when: not platform.os == windows, read: 2026-11-20}]",
+    )
+    rules.points("crash", "the widget broke", "broken")
+    here = Fact("platform.os", "windows")
+    (on_windows,) = report(rules, "E x.cc:1] the widget broke", here).diagnoses
+    (elsewhere,) = report(rules, "E x.cc:1] the widget broke").diagnoses
+    assert [[d.tried for d in found.dead_ends] for found in (on_windows, elsewhere)] == [["a", "b"], ["a"]]
+    assert [len(found.references) for found in (on_windows, elsewhere)] == [0, 0]
+    linux = Fact("platform.os", "linux")
+    assert len(report(rules, "E x.cc:1] the widget broke", linux).diagnoses[0].references) == 1

@@ -569,6 +569,14 @@ MISTAKES = {
         "points_to[0].odds",
         "expected a number from 0.05 to below 1",
     ),
+    "any-text-for-a-version": (
+        OLD,
+        "version {frob.version:version} but",
+        "version {frob.version:word} but",
+        "frob.version:word",
+        "templates[0]",
+        "write {frob.version:version}",
+    ),
     "near-miss-matches": (
         OLD,
         "near_misses:",

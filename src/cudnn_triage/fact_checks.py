@@ -41,6 +41,7 @@ _VERSIONS = ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc", "archs
 _NUMBERS = ("int", "float", "size", "bytes")
 _ORDERED = ("<", "<=", ">", ">=")
 _SUMS = ("+", "-", "*", "/")
+_LOOSE = frozenset({"any", "rest", "word", "path", "text"})  # hole types that take any text
 _HOLE = re.compile(r"\{([a-z][\w-]*\.[\w.-]+)\}")
 
 
@@ -136,6 +137,10 @@ class _Names:
             for part in parts:
                 if isinstance(part, Hole) and part.name:
                     yield from self.fact(part.name, document, f"$.templates[{i}]")
+                    declared = self.type_of(part.name)
+                    if part.type in _LOOSE and declared in (*_VERSIONS, *_NUMBERS):
+                        told = f"{part.name} is a {declared}, and {{:{part.type}}} takes any text: write {{{part.name}:{declared}}}"
+                        yield document.problem(f"$.templates[{i}]", told)
         for fact, kind in signature.types.items():
             yield from self.fact(fact, document, f"$.types.{fact}")
             if kind not in HOLES:
@@ -151,12 +156,19 @@ class _Names:
         cause, document = self.book.causes[name], self.book.documents[name]
         for i, item in enumerate(cause.evidence):
             yield from self.condition(item.when, document, f"$.evidence[{i}].when")
+        for field in ("dead_ends", "references"):
+            for i, item in enumerate(getattr(cause, field)):
+                yield from self.condition(item.when, document, f"$.{field}[{i}].when")
         for field in ("confirm", "refute"):
             for i, item in enumerate(getattr(cause, field)):
                 yield from self.settling(item, document, f"$.{field}[{i}]", field == "confirm")
         for i, fix in enumerate(cause.fixes):
             yield from self.condition(fix.when, document, f"$.fixes[{i}].when")
             yield from self.condition(fix.first, document, f"$.fixes[{i}].first")
+            for part in ("title", "applies", "why"):
+                if found := _HOLE.search(getattr(fix, part)):
+                    told = f"{found[0]} is filled in commands and in 'verify' only, and would be printed as it stands"
+                    yield document.problem(f"$.fixes[{i}].{part}", told)
             for fact in fix.needs:
                 yield from self.fact(fact, document, f"$.fixes[{i}].needs")
             for part in ("commands", "verify"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from . import __version__
+from .conditions import holds
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .facts import Fact
 from .fixes import ready
@@ -75,6 +76,8 @@ class Writer:
             failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"
         diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
+        said = {item.line for diagnosis in diagnoses[:1] for item in diagnosis.evidence if item.kind == "signature"}
+        benign = tuple(item for item in benign if item.line not in said)
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
         summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
@@ -142,6 +145,7 @@ class Writer:
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
         cause = self.knowledge.causes[hypothesis.cause]
+        facts, seen = case.facts.before(case.machine.plain), case.met.__contains__
         return Diagnosis(
             cause=hypothesis.cause,
             title=cause["title"],
@@ -151,9 +155,17 @@ class Writer:
             status=hypothesis.status,
             explanation=cause["explanation"],
             evidence=_evidence(hypothesis, case),
-            fixes=ready(cause["fixes"], case.facts.before(case.machine.plain), case.met.__contains__, self.knowledge),
-            dead_ends=tuple(DeadEnd(d["tried"], d["why"]) for d in cause["dead_ends"]),
-            references=tuple(Reference(r["title"], r["url"]) for r in cause["references"]),
+            fixes=ready(cause["fixes"], facts, seen, self.knowledge),
+            dead_ends=tuple(
+                DeadEnd(d["tried"], d["why"])
+                for d in cause["dead_ends"]
+                if d["when"] is None or holds(d["when"], facts, seen)
+            ),
+            references=tuple(
+                Reference(r["title"], r["url"])
+                for r in cause["references"]
+                if r["when"] is None or holds(r["when"], facts, seen)
+            ),
         )
 
 

@@ -388,8 +388,25 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
         "confirm": _settling(cause.confirm, document, "$.confirm", book),
         "refute": _settling(cause.refute, document, "$.refute", book),
         "fixes": fixes,
-        "dead_ends": [{"tried": d.tried, "why": d.why, "source": d.source, "read": d.read} for d in cause.dead_ends],
-        "references": [{"title": r.title, "url": r.url, "read": r.read} for r in cause.references],
+        "dead_ends": [
+            {
+                "tried": d.tried,
+                "why": d.why,
+                "source": d.source,
+                "read": d.read,
+                "when": _condition(d.when, document, f"$.dead_ends[{i}].when", book),
+            }
+            for i, d in enumerate(cause.dead_ends)
+        ],
+        "references": [
+            {
+                "title": r.title,
+                "url": r.url,
+                "read": r.read,
+                "when": _condition(r.when, document, f"$.references[{i}].when", book),
+            }
+            for i, r in enumerate(cause.references)
+        ],
     }
 
 

@@ -101,19 +101,21 @@ class Fix(_Strict, kw_only=True, frozen=True):
 
 
 class DeadEnd(_Strict, kw_only=True, frozen=True):
-    """What people try that does not help, and why."""
+    """What people try that does not help, and why; with a condition, for logs of which it holds."""
 
     tried: Text
     why: Text
+    when: str = ""
     source: str = ""
     read: str = ""
 
 
 class Reference(_Strict, kw_only=True, frozen=True):
-    """A page worth reading."""
+    """A page worth reading; with a condition, for logs of which it holds."""
 
     title: Text
     url: Text
+    when: str = ""
     read: Date
 
 
