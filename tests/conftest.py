@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import signal
 import sys
 import zipfile
 from collections.abc import Callable
@@ -100,3 +101,8 @@ def zipped(members: dict[str, bytes]) -> bytes:
         for name, data in members.items():
             file.writestr(name, data)
     return buffer.getvalue()
+
+
+def heed_interrupts() -> None:
+    """Before a program starts that the test interrupts: one started in the background of a shell would ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -344,6 +344,7 @@ def test_one_log_is_not_many() -> None:
         ({"readings": [Fact("gpu.cc", "8.6")]}, ValueError, "origin 'log'; readings= takes origin 'local'"),
         ({"facts": [Fact("gpu.ccc", "8.6")]}, ValueError, "no fact is called 'gpu.ccc'; nearest: gpu.cc"),
         ({"facts": [Fact("driver.version", "old")]}, ValueError, "driver.version is a version, which 'old' is not"),
+        ({"facts": [Fact("gpu.cc", b"8.6")]}, ValueError, "gpu.cc is a cc, which b'8.6' is not"),  # type: ignore[arg-type]
     ],
 )
 def test_facts_that_are_none_are_refused(given: Any, kind: type[Exception], told: str) -> None:

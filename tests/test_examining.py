@@ -14,7 +14,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from conftest import Rules
+from conftest import Rules, heed_interrupts
 from cudnn_triage.cli import main
 from cudnn_triage.probing import bundle
 
@@ -351,7 +351,9 @@ bundle.text_of = lambda name: texts[name] if name in texts else real(name)
 examining.knowledge = lambda folders: Knowledge(compile_folders([Path({str(base.folder)!r})]))
 sys.exit(main(["probe"]))
 """
-    tool = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    tool = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+    )
     assert _wait(lambda: _alive(mark))
     tool.send_signal(signal.SIGINT)
     assert tool.wait(30) == 130

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conftest import heed_interrupts
 from cudnn_triage.probing import runner
 from cudnn_triage.probing.bundle import text_of
 from cudnn_triage.probing.runner import Order, Running, crash_name, outcome
@@ -236,7 +237,9 @@ Running(Order("test", program, sys.executable, {}, [], 300.0, 0), text_of("super
 def test_killing_the_tool_leaves_no_process_behind(how: signal.Signals) -> None:
     mark = f"probe-orphan-{os.getpid()}-{how}"
     program = SAY + f"MARK = {mark!r}\n{CHILDREN}\ntime.sleep(300)"
-    tool = subprocess.Popen([sys.executable, "-c", TOOL, mark], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    tool = subprocess.Popen(
+        [sys.executable, "-c", TOOL, mark], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=heed_interrupts
+    )
     assert tool.stdin
     assert tool.stdout
     tool.stdin.write(program.encode())

@@ -23,6 +23,7 @@ from .selection import selected
 from .settling import faults, settle
 from .structure import Structure
 from .tables import derive
+from .values import Soname, Version
 from .values import read as read_value
 from .whereabouts import NOWHERE, machine
 
@@ -181,7 +182,7 @@ def checked(facts: Iterable[Fact], called: str, origins: Sequence[str], knowledg
             raise ValueError(f"{here}: no fact is called {fact.name!r}{_nearest(fact.name, knowledge)}")
         kind = declared["type"] if declared else "version"
         value = read_value(kind, fact.value) if isinstance(fact.value, str) else fact.value
-        if value is None:
+        if not isinstance(value, (str, int, float, Version, Soname, tuple)):
             raise ValueError(f"{here}: {fact.name} is a {kind}, which {fact.value!r} is not")
         out.append(Fact(fact.name, knowledge.placed(value), fact.origin, fact.line))
     return out
