@@ -14,6 +14,7 @@ from .labelled import Labelled
 FOLDS = 5
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
 _SET = frozenset({"fuzzy", "general", "confirmed", "refuted", "doubt"})  # numbers that stay as ranking.py gives them
+_SHARPEST = 0.3  # temperature below which a step between strength words would be a certainty (odds of 100 to 1 and more)
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence
 _ACCEPTABLE = 0.5  # how much of a right answer an acceptable cause is
 
@@ -85,7 +86,7 @@ def temperature(
         given = [chance for chance in best if chance > 0]
         return sum(given) / max(len(given), 1)
 
-    low, high = 0.1, 10.0
+    low, high = _SHARPEST, 10.0
     for _ in range(30):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if confidence(middle) > target else (low, middle)

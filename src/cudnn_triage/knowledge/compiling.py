@@ -91,6 +91,8 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
         if bool(pointer.strength) == bool(pointer.against):
             book.problems.append(document.problem(f"{path}[{i}]", "needs either 'strength' or 'against'"))
             continue
+        if pointer.odds and pointer.against:
+            book.problems.append(document.problem(f"{path}[{i}].odds", "goes with 'strength', not with 'against'"))
         if pointer.cause not in book.causes:
             if pointer.cause not in book.disabled:
                 book.problems.append(
