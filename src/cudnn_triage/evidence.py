@@ -26,6 +26,7 @@ _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which it
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _LOOKED_AT = 50  # codes of one line that another one is compared with
 _RAISING = 3  # lines before an exception that may be the frame which raised it
+_LEADING = 0.5  # odds below which a cause is a lesser one among those that a message points to
 WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
@@ -334,7 +335,7 @@ def _closure(steps: dict[str, set[str]]) -> dict[str, set[str]]:
 
 def _weighty(items: Sequence[Evidence]) -> set[str]:
     """The causes that some of these speak for with weight, not as the lesser of several."""
-    return {item.cause for item in items if item.supports and item.strength in WEIGHTY and item.odds >= 0.5}
+    return {item.cause for item in items if item.supports and item.strength in WEIGHTY and item.odds >= _LEADING}
 
 
 def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[int]:

@@ -74,7 +74,8 @@ def rank(
     }
     scored = {cause: value for cause, value in scored.items() if value > 0}
     rivals = {_NONE: numbers["none"]}
-    rivals.update((cause, value) for cause, value in scored.items() if cause in set(competing))
+    competing = frozenset(competing)
+    rivals.update((cause, value) for cause, value in scored.items() if cause in competing)
     sharp, plain, doubt = _shares(rivals, numbers["temperature"]), _shares(rivals, 1.0), numbers["doubt"]
     chances = {cause: (1 - doubt) * sharp[cause] + doubt * plain[cause] for cause in rivals}
     none = chances.pop(_NONE)

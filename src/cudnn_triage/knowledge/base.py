@@ -161,7 +161,7 @@ class Knowledge:
 
     @cached_property
     def _products(self) -> list[tuple[str, str]]:
-        rows = [row for table in self.tables if table["table"] == "libraries" for row in table["rows"]]
+        rows = self.table["libraries"]["rows"] if "libraries" in self.table else ()
         return sorted(((row["key"].lower(), row["product"]) for row in rows), key=lambda pair: -len(pair[0]))
 
     def codes(self, library: str) -> dict[str, str]:

@@ -93,6 +93,11 @@ class Anchors:
         return Listed(self._store, "anchors.templates")
 
     @cached_property
+    def _longest(self) -> int:
+        longest: int = max(map(sub, self._at[1:], self._at))
+        return longest
+
+    @cached_property
     def _short(self) -> list[tuple[int, bytes]]:
         """The anchors that are too short for a key."""
         return [(anchor, self.literal(anchor)) for anchor in self._store.ints("anchors.short")]
@@ -117,10 +122,9 @@ class Anchors:
         """The anchors whose literal stands in ``text``, with the literal."""
         if len(text) <= _PIECE:
             return self._in(text)
-        longest = max(map(sub, self._at[1:], self._at))
         found: dict[int, bytes] = {}
         for start in range(0, len(text), _PIECE):
-            found.update(self._in(text[start : start + _PIECE + longest]))
+            found.update(self._in(text[start : start + _PIECE + self._longest]))
         return list(found.items())
 
     def _in(self, text: bytes) -> list[tuple[int, bytes]]:
