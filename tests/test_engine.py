@@ -129,6 +129,35 @@ def test_of_messages_that_may_follow_from_one_another_round_about_the_first_in_t
     assert [d.cause for d in report(base, gone).diagnoses] == ["not-found"]
 
 
+AGAIN = {
+    "the same command": (
+        "user@host:~$ python train.py --batch 8\n",
+        "user@host:~$ CUDA_LAUNCH_BLOCKING=1 python train.py\n",
+    ),
+    "a supervisor": ("", "[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n"),
+    "the opening lines": ("Loading the settings\nSeed is 1\n", "Loading the settings\nSeed is 2\n"),
+}
+
+
+@pytest.mark.parametrize("how", AGAIN)
+def test_what_ended_the_last_attempt_weighs_most(base: Rules, how: str) -> None:
+    first, second = AGAIN[how]
+    held = "RuntimeError: Could not create cudnn handle\n"
+    asserted = "RuntimeError: device-side assert triggered\n"
+    assert report(base, first + asserted + second + held).diagnoses[0].cause == "memory-held"
+    assert report(base, first + held + second + asserted).diagnoses[0].cause == "assertion"
+    assert report(base, asserted + held).diagnoses[0].cause == "assertion"  # held is its echo in one attempt
+
+
+def test_of_several_attempts_the_last_word_on_a_fact_counts(base: Rules) -> None:
+    old, new = ("Loaded 7.1.2 but compiled with 7.6.0\n", "Loaded 7.6.5 but compiled with 7.6.0\n")
+    held = "RuntimeError: Could not create cudnn handle\n"
+    again = "$ python x.py\n"
+    assert report(base, again + old + held + again + new + held).diagnoses[0].cause == "memory-held"
+    assert report(base, again + new + held + again + old + held).diagnoses[0].cause == "version-mismatch"
+    assert report(base, old + held + new).diagnoses[0].cause == "version-mismatch"  # one attempt: both are true
+
+
 def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -951,3 +952,35 @@ def test_any_lines_have_a_structure(log: list[Line]) -> None:
 def test_tracebacks_quoted_without_end() -> None:
     log = lines("\n".join(["ImportError: Traceback (most recent call last):"] * 5000))
     assert len(parse(log).roles) == len(log)
+
+
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nValueError: x\n'
+
+
+@pytest.mark.parametrize(
+    ("log", "begun"),
+    [
+        (f"$ python a.py -n 1\n{FAILED}$ python a.py -n 2\n{FAILED}", [5]),
+        (f"C:\\x>python a.py\n{FAILED}C:\\x>set A=1\nC:\\x>python a.py\n{FAILED}", [6]),
+        (f"(e) u@h:~$ A=1 python a.py\n{FAILED}(e) u@h:~$ sudo python a.py\n{FAILED}(e) u@h:~$ python a.py\nfine", [5]),
+        (f"$ python a.py\n{FAILED}$ python b.py\n{FAILED}", []),  # another program
+        (f"$ nvidia-smi\n$ python a.py\n{FAILED}$ nvidia-smi\n$ python a.py\nfine", []),  # it failed once
+        (f"loading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{FAILED}", [6]),
+        (
+            f"loading the model\nloading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{FAILED}",
+            [],
+        ),  # two processes
+        (f"{FAILED}systemd: Scheduled restart job, restart counter is at 1.\n{FAILED}", [4]),
+        (f"Attempt 1 of 3 failed: x\n{FAILED}Attempt 2 of 3 failed: x\n{FAILED}", [5]),
+        (f"{FAILED}{FAILED}", []),  # side by side, or one after the other: nobody can tell
+    ],
+)
+def test_attempts(log: str, begun: list[int]) -> None:
+    assert list(read(log).attempts) == begun
+
+
+def test_attempts_of_many_failures_take_little_time() -> None:
+    log = "loading the model\nseed 1\n" + FAILED * 3000
+    before = time.process_time()
+    assert read(log).attempts == ()
+    assert time.process_time() - before < 5

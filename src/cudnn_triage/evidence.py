@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .conditions import Seen, holds
 from .facts import Fact, Facts
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
-FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
+ONE_ATTEMPT = Structure(())
+FAILING, PLAIN, NOTICE, EARLIER = "failing", "plain", "notice", "earlier"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _LOOKED_AT = 50  # codes of one line that another one is compared with
@@ -41,7 +42,9 @@ class Evidence:
     id: str  # the signature or code, or the condition
     why: str
     occurrence: Occurrence | None = None
-    standing: str = PLAIN  # failing: in the lines of a failure; notice: the program went on; plain: neither
+    standing: str = (
+        PLAIN  # failing: in a failure's lines; notice: the program went on; earlier: tried again; plain: neither
+    )
     origin: Literal["log", "local"] = "log"
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
     odds: float = 1.0  # how often this cause is meant beside another that the message points to with the same strength
@@ -66,14 +69,26 @@ class Case:
 
 
 def collect_facts(
-    occurrences: Sequence[Occurrence], lines: Sequence[Line], knowledge: Knowledge, given: Sequence[Fact] = ()
+    occurrences: Sequence[Occurrence],
+    lines: Sequence[Line],
+    knowledge: Knowledge,
+    given: Sequence[Fact] = (),
+    structure: Structure = ONE_ATTEMPT,
 ) -> Facts:
-    """The facts that the matched messages carry, after those given."""
-    facts = Facts(given)
+    """The facts that the matched messages carry, after those given; of several attempts what the last one says of a thing."""
+    carried: list[tuple[int, Fact]] = []
     for occurrence in occurrences:
+        attempt = structure.attempt(occurrence.first)
         for capture in occurrence.captures:
-            facts.add(Fact(capture.name, capture.value, "log", lines[capture.line].place(capture.at)[0]))
-        for fact in _implied(occurrence, lines, knowledge):
+            place = lines[capture.line].place(capture.at)[0]
+            carried.append((attempt, Fact(capture.name, capture.value, "log", place)))
+        carried += [(attempt, fact) for fact in _implied(occurrence, lines, knowledge)]
+    last: dict[str, int] = {}
+    for attempt, fact in carried if structure.attempts else ():
+        last[fact.name] = max(last.get(fact.name, 0), attempt)
+    facts = Facts(given)
+    for attempt, fact in carried:
+        if attempt == last.get(fact.name, attempt):
             facts.add(fact)
     return facts
 
@@ -166,7 +181,8 @@ def structure_facts(
     if not failures:
         return facts
     last = failures[-1]
-    for prefix, failure in (("failure.", last), ("failure.first.", failures[0])):
+    first = next(f for f in failures if structure.attempt(f.first) == structure.attempt(last.first))
+    for prefix, failure in (("failure.", last), ("failure.first.", first)):
         facts.append(_yes_no(f"{prefix}explained", bool(explainers(failure, occurrences, knowledge)), lines, failure))
         facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
     for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
@@ -197,23 +213,56 @@ def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]
     }
 
 
+class _Standings:
+    """What the program made of the messages of one log."""
+
+    def __init__(self, lines: Sequence[Line], structure: Structure) -> None:
+        self._lines = lines
+        self._failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+        failures = serious_failures(structure) if structure.attempts else []
+        decisive = structure.attempt(failures[-1].first) if failures else 0
+        self._tried_again = structure.attempts[decisive - 1] if decisive else 0
+
+    def of(self, occurrence: Occurrence, survived: bool) -> str:
+        """The standing of a match whose message the program is known to survive, or not."""
+        if occurrence.first < self._tried_again:
+            return EARLIER
+        if survived:
+            return NOTICE
+        if not self._failing.isdisjoint(range(occurrence.first, occurrence.last + 1)):
+            return FAILING
+        return NOTICE if self._lines[occurrence.first].level in ("I", "W") else PLAIN
+
+
+def _by_attempt(occurrences: Sequence[Occurrence], structure: Structure) -> Iterable[Sequence[Occurrence]]:
+    """The matches of each attempt: what happened in one explains nothing in another."""
+    if not structure.attempts:
+        return (occurrences,)
+    found: dict[int, list[Occurrence]] = {}
+    for occurrence in occurrences:
+        found.setdefault(structure.attempt(occurrence.first), []).append(occurrence)
+    return found.values()
+
+
 def weigh(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
 ) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
     """The evidence in these matches and facts, and which matches are only echoes of others."""
     met = matched(occurrences, knowledge)
-    failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+    standings = _Standings(lines, structure)
     failures = serious_failures(structure)
     explaining = explainers(failures[-1], occurrences, knowledge) if failures else set()
     drawn: dict[Occurrence, list[Evidence]] = {}
     for _ in range(2):  # a condition may ask for a cause that another condition points to
         seen = frozenset(met).__contains__
-        drawn = {o: _from_occurrence(o, lines, failing, explaining, facts, knowledge, seen) for o in occurrences}
+        drawn = {o: _from_occurrence(o, lines, standings, explaining, facts, knowledge, seen) for o in occurrences}
         pointed = {item.cause for items in drawn.values() for item in items if item.supports}
         if pointed <= met:
             break
         met |= pointed
-    echoes = find_echoes(occurrences, drawn, knowledge)
+    echoes: dict[Occurrence, str] = {}
+    for attempt in _by_attempt(occurrences, structure):
+        echoes.update(find_echoes(attempt, {o: drawn[o] for o in attempt}, knowledge))
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
     for cause, item in knowledge.evidence_of(facts.names() | met):
         if holds(item["when"], facts, seen):
@@ -237,7 +286,7 @@ def weigh(
 def _from_occurrence(
     occurrence: Occurrence,
     lines: Sequence[Line],
-    failing: set[int],
+    standings: _Standings,
     explaining: set[str],
     facts: Facts,
     knowledge: Knowledge,
@@ -252,12 +301,7 @@ def _from_occurrence(
     }:  # whether a failure is explained means: by another message than the one that asks
         own.append(Fact("failure.explained", "no", "structure"))
     scope = Facts(own + _implied(occurrence, lines, knowledge), facts)
-    if rule["survived"]:
-        standing = NOTICE
-    elif not failing.isdisjoint(range(occurrence.first, occurrence.last + 1)):
-        standing = FAILING
-    else:
-        standing = NOTICE if lines[occurrence.first].level in ("I", "W") else PLAIN
+    standing = standings.of(occurrence, rule["survived"])
     return [
         Evidence(
             p["cause"],

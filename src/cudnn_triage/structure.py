@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import Enum
 
 from .light import record
@@ -65,3 +66,8 @@ class Structure:
     raised: tuple[Raised, ...] = ()
     failures: tuple[Failure, ...] = ()
     ranks: tuple[str, ...] = ()
+    attempts: tuple[int, ...] = ()  # the lines with which the second and each further attempt of the same thing begins
+
+    def attempt(self, index: int) -> int:
+        """Which attempt a line belongs to, counted from 0."""
+        return bisect_right(self.attempts, index)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import failures, natives, outcome, plain, pytests, sources, tracebacks
+from . import attempts, failures, natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
 from .shapes import CHAINS, TRACEBACK
 
@@ -67,11 +67,13 @@ def parse(lines: Sequence[Line]) -> Structure:
         orders.setdefault(rank, []).append(index)
     for rank, order in orders.items():
         _read(Stream(page, rank, order))
+    failed = outcome.failures(page)
     return Structure(
         roles=tuple(role or Role.TEXT for role in page.roles),
         raised=outcome.raised(page),
-        failures=outcome.failures(page),
+        failures=failed,
         ranks=tuple(rank for rank in orders if rank),
+        attempts=attempts.starts(page, failed),
     )
 
 
