@@ -129,6 +129,55 @@ def test_of_messages_that_may_follow_from_one_another_round_about_the_first_in_t
     assert [d.cause for d in report(base, gone).diagnoses] == ["not-found"]
 
 
+def test_whether_a_fact_differs_is_asked_of_the_whole_log(rules: Rules) -> None:
+    rules.facts(nccl__network="word")
+    rules.cause("network")
+    rules.signature(
+        "using",
+        "NCCL INFO Using network {nccl.network:word}",
+        more="points_to: [{cause: network, strength: certain, when: several(nccl.network)}]",
+    )
+    assert report(rules, "NCCL INFO Using network IB").diagnoses == ()
+    assert report(rules, "NCCL INFO Using network IB\nNCCL INFO Using network IB").diagnoses == ()
+    assert report(rules, "NCCL INFO Using network IB\nNCCL INFO Using network Socket").diagnoses
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "Jan 31 10:00:00 host {}[123]: ",
+        "2024-01-31T10:00:00+01:00 host {}: ",
+        "<6>Jan  1 10:00:00 host /usr/bin/{}[1]: ",
+    ],
+)
+def test_the_program_that_a_syslog_names_is_a_fact_of_its_line(rules: Rules, prefix: str) -> None:
+    rules.cause("daemon")
+    rules.signature(
+        "query",
+        "Failed to query NVIDIA devices",
+        more="points_to: [{cause: daemon, strength: certain, when: log.program == nvidia-persistenced}]",
+    )
+    other = prefix.format("dockerd") + "something else\n"
+    found = report(rules, other + prefix.format("nvidia-persistenced") + "Failed to query NVIDIA devices")
+    assert found.diagnoses[0].cause == "daemon"
+    assert [(f.value, f.line) for f in found.facts if f.name == "log.program"] == [("nvidia-persistenced", 2)]
+    assert report(rules, other + prefix.format("dockerd") + "Failed to query NVIDIA devices").diagnoses == ()
+    assert report(rules, "Failed to query NVIDIA devices").diagnoses == ()
+
+
+def test_a_message_that_begins_in_a_frame_is_shown_where_it_was_printed(rules: Rules) -> None:
+    rules.cause("arch")
+    rules.signature(
+        "no-arch",
+        "arch_list[-1] += '+PTX'\nIndexError: list index out of range",
+        more="in: any\npoints_to: [{cause: arch, strength: certain}]",
+    )
+    log = "Traceback (most recent call last):\n  File \"e.py\", line 9, in f\n    arch_list[-1] += '+PTX'\nIndexError: list index out of range"
+    shown = report(rules, log).diagnoses[0].evidence[0]
+    assert (shown.line, shown.column, shown.text) == (4, 1, "IndexError: list index out of range")
+    assert shown.text[shown.offset : shown.offset + shown.length] == shown.text
+
+
 AGAIN = {
     "the same command": (
         "user@host:~$ python train.py --batch 8\n",

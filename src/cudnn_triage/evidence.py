@@ -172,6 +172,11 @@ def structure_facts(
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
     facts += [
+        Fact("log.program", lines[o.first].program, "structure", lines[o.first].number)
+        for o in occurrences
+        if lines[o.first].program
+    ]
+    facts += [
         Fact("python.site", found[1], "structure", lines[frame.index].number)
         for raised in structure.raised
         for frame in raised.frames
@@ -300,6 +305,8 @@ def _from_occurrence(
         occurrence.rule
     }:  # whether a failure is explained means: by another message than the one that asks
         own.append(Fact("failure.explained", "no", "structure"))
+    if program := lines[occurrence.first].program:
+        own.append(Fact("log.program", program, "structure"))
     scope = Facts(own + _implied(occurrence, lines, knowledge), facts)
     standing = standings.of(occurrence, rule["survived"])
     return [

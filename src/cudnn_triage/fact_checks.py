@@ -25,6 +25,7 @@ STRUCTURE_FACTS = {
     "failure.first.explained": "word",
     "failure.first.vocabulary": "word",
     "log.ranks": "int",
+    "log.program": "word",
 }
 """Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""
 

@@ -11,6 +11,7 @@ from .facts import Fact
 from .fixes import ready
 from .knowledge.base import Knowledge
 from .light import record
+from .matching import Occurrence
 from .ranking import WORTH_ASKING, Hypothesis
 from .reading import Log
 from .report import (
@@ -29,7 +30,7 @@ from .report import (
     ToolInfo,
 )
 from .settling import CREDIBLE
-from .structure import Failure
+from .structure import Failure, Role
 from .whereabouts import Machine
 
 TYPE_CHECKING = False
@@ -233,19 +234,29 @@ def _machine(machine: Machine, look: Look) -> MachineInfo:
 def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
     found = item.occurrence
     assert found is not None
-    line = case.lines[found.first]
-    number, column = line.place(found.start)
-    end = found.end if found.first == found.last else len(line.text)
-    begin = found.start - _BEFORE if len(line.text) > _LONGEST and found.start > _BEFORE else 0
+    shown, start = _said_at(found, case)
+    line = case.lines[shown]
+    number, column = line.place(start)
+    end = found.end if shown == found.last else len(line.text)
+    begin = start - _BEFORE if len(line.text) > _LONGEST and start > _BEFORE else 0
     begin += len(line.text[begin:]) - len(line.text[begin:].lstrip())
     text = line.text[begin : begin + _LONGEST].rstrip()
-    offset = min(max(found.start - begin, 0), max(len(text) - 1, 0))
-    length = max(1, min(end, begin + len(text)) - max(found.start, begin))
+    offset = min(max(start - begin, 0), max(len(text) - 1, 0))
+    length = max(1, min(end, begin + len(text)) - max(start, begin))
     echoes = {case.lines[e.first].number for e, root in case.echoes.items() if root in (item.id, cause)}
     return EvidenceItem(
         "signature", item.id, found.match, "log", number, column, text, item.supports, item.why,
         tuple(sorted(echoes)), offset, length,
     )  # fmt: skip
+
+
+def _said_at(found: Occurrence, case: Case) -> tuple[int, int]:
+    """The line, and the place in it, where a message begins; of one that begins in a traceback's frames, what was printed."""
+    for index in range(found.first, found.last + 1):
+        if case.structure.roles[index] not in (Role.SOURCE, Role.FRAME, Role.BLANK):
+            text = case.lines[index].text
+            return index, found.start if index == found.first else len(text) - len(text.lstrip())
+    return found.first, found.start
 
 
 def _summary(
