@@ -178,6 +178,25 @@ def test_a_message_that_begins_in_a_frame_is_shown_where_it_was_printed(rules: R
     assert shown.text[shown.offset : shown.offset + shown.length] == shown.text
 
 
+WARNED = "W tensorflow/core/dso.cc:60] Could not create cudnn handle\n"
+WENT_ON = "Using device: cpu\nEpoch 1/2 loss 0.5\n"
+
+
+def test_a_warning_in_a_run_that_ended_well_is_believed_by_half(base: Rules) -> None:
+    well = report(base, WARNED + WENT_ON + "Epoch 2/2 loss 0.4\n")
+    goes_on = report(base, WARNED + WENT_ON)
+    assert (well.verdict, goes_on.verdict) == ("diagnosed", "diagnosed")
+    assert well.diagnoses[0].confidence == pytest.approx(goes_on.diagnoses[0].confidence / 2, abs=1e-3)
+    assert well.summary.startswith("The program ended well, but: Cause memory-held")
+    assert goes_on.summary.startswith("Cause memory-held")
+    assert any((f.name, f.value) == ("log.ended", "well") for f in well.facts)
+
+
+def test_what_ends_well_but_for_an_error_outside_a_record_is_believed(base: Rules) -> None:
+    printed = report(base, "check: Could not create cudnn handle\nProcess finished with exit code 0\n")
+    assert printed.diagnoses[0].confidence > 0.7
+
+
 AGAIN = {
     "the same command": (
         "user@host:~$ python train.py --batch 8\n",

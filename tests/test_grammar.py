@@ -984,3 +984,42 @@ def test_attempts_of_many_failures_take_little_time() -> None:
     before = time.process_time()
     assert read(log).attempts == ()
     assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Process finished with exit code 0",
+        "app-1 exited with code 0",
+        "===== 3 passed, 1 skipped, 2 warnings in 4.31s =====",
+        "5 passed in 0.12s",
+        "[  PASSED  ] 12 tests.",
+        "BUILD SUCCESSFUL in 3s",
+        "Training complete!",
+        "Finished training in 3.2 s",
+        "All tests completed successfully.",
+        "Model saved to out/model.pt",
+        "Epoch 3/3\n8/8 [====] - 1s - loss: 0.12 - accuracy: 0.98",
+        "{'train_runtime': 0.15, 'train_loss': 0.69}\n100%|####| 2/2 [00:00<00:00]",
+    ],
+)
+def test_a_program_that_ended_well(end: str) -> None:
+    assert read(f"W file.cc:1] no GPU\n{end}").ended_well
+    assert not read(f"{FAILED}{end}").ended_well
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "Process finished with exit code 1",
+        "===== 1 failed, 3 passed in 4.31s =====",
+        "Loading complete!",
+        "Training could not be completed successfully",
+        "Epoch 2/3\n8/8 [====] - 1s - loss: 0.12",
+        "done\nERROR: something else",
+        "Download complete",
+    ],
+)
+def test_a_program_that_is_not_known_to_have_ended_well(end: str) -> None:
+    assert not parse([*lines("W file.cc:1] no GPU"), *lines(end, level="E" if "ERROR" in end else "")]).ended_well

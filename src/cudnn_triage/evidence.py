@@ -182,6 +182,8 @@ def structure_facts(
         for frame in raised.frames
         if (found := _SITE.match(frame.file))
     ]
+    if structure.ended_well:
+        facts.append(Fact("log.ended", "well", "structure"))
     failures = serious_failures(structure)
     if not failures:
         return facts

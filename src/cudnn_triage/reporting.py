@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
+_UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
+# whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
 _READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
@@ -82,6 +84,8 @@ class Writer:
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
         summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
+        if verdict == "diagnosed" and case.structure.ended_well:
+            summary = f"The program ended well, but: {summary}"
         if not case.machine.has_log and not diagnoses:
             summary = f"No fault was found on {look.name}."
         return Report(
@@ -109,6 +113,15 @@ class Writer:
         ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
+
+    def _survived(self, hypothesis: Hypothesis, case: Case) -> bool:
+        """Whether a cause of failures is only warned of in a log that ends well, and no reading confirms it."""
+        if not case.structure.ended_well or hypothesis.status != "suspected":
+            return False
+        if self.knowledge.families[hypothesis.cause] == "benign":
+            return False
+        said = [e for e in hypothesis.evidence if e.supports and e.occurrence]
+        return all(e.standing == NOTICE or (e.occurrence and case.lines[e.occurrence.first].level) for e in said)
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
         """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""
@@ -152,7 +165,7 @@ class Writer:
             title=cause["title"],
             family=cause["family"],
             severity=cause["severity"],
-            confidence=round(hypothesis.probability, 4),
+            confidence=round(hypothesis.probability * (_UNFAILED if self._survived(hypothesis, case) else 1.0), 4),
             status=hypothesis.status,
             explanation=cause["explanation"],
             evidence=_evidence(hypothesis, case),

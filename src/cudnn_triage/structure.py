@@ -66,6 +66,7 @@ class Structure:
     raised: tuple[Raised, ...] = ()
     failures: tuple[Failure, ...] = ()
     ranks: tuple[str, ...] = ()
+    ended_well: bool = False  # nothing failed, and the last lines say that the work is done
     attempts: tuple[int, ...] = ()  # the lines with which the second and each further attempt of the same thing begins
 
     def attempt(self, index: int) -> int:

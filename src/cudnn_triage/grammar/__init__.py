@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import attempts, failures, natives, outcome, plain, pytests, sources, tracebacks
+from . import attempts, endings, failures, natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
 from .shapes import CHAINS, TRACEBACK
 
@@ -73,6 +73,7 @@ def parse(lines: Sequence[Line]) -> Structure:
         raised=outcome.raised(page),
         failures=failed,
         ranks=tuple(rank for rank in orders if rank),
+        ended_well=all(failure.caught for failure in failed) and endings.well(page),
         attempts=attempts.starts(page, failed),
     )
 
