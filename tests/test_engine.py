@@ -197,6 +197,66 @@ def test_what_ends_well_but_for_an_error_outside_a_record_is_believed(base: Rule
     assert printed.diagnoses[0].confidence > 0.7
 
 
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+
+
+def fact(found: Report, name: str) -> list[str]:
+    return [f.value for f in found.facts if f.name == name]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "terminate called without an active exception",
+        "Segmentation fault (core dumped)",
+        "Aborted",
+        FAILED,
+        "error: command 'nvcc' failed with exit status 1",
+    ],
+)
+def test_how_a_process_dies_of_an_exception_adds_nothing(base: Rules, after: str) -> None:
+    found = report(base, f"{FAILED}ValueError: the file is not there\n{after}")
+    assert (fact(found, "failure.kind"), fact(found, "failure.type")) == (["exception"], ["ValueError"])
+    assert found.verdict == "unrelated"
+    assert "ValueError" in found.summary
+
+
+def test_what_killed_a_process_without_an_exception_is_its_failure(base: Rules) -> None:
+    assert fact(report(base, "Segmentation fault (core dumped)"), "failure.type") == ["SIGSEGV"]
+    assert fact(report(base, f"Aborted\n{FAILED}ValueError: x"), "failure.type") == ["ValueError"]
+
+
+def test_of_a_message_that_is_cut_off_nothing_is_concluded(base: Rules) -> None:
+    found = report(base, f"RuntimeError   Traceback (most recent call last)\n{FAILED}")
+    assert fact(found, "failure.vocabulary") == []
+    assert fact(report(base, f"{FAILED}ValueError: x"), "failure.vocabulary") == ["no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("ValueError: no gpu here", "yes"),
+        ("ValueError: /home/u/gpu/train.txt is not there", "no"),
+        ("ValueError: cannot open cuda_12.4_linux.run", "no"),
+        ("ValueError: gpu_miner.cu(12): HALFSIZE", "no"),
+        ("ValueError: libcuda.so.1 is not there", "yes"),
+        ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":15', "yes"),
+        ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/core/api.cpp":15', "no"),
+        ("RuntimeError: see ../c10/cuda/driver_api.cpp:15", "no"),
+    ],
+)
+def test_names_of_files_are_no_words_of_the_field(base: Rules, text: str, ours: str) -> None:
+    assert fact(report(base, f"{FAILED}{text}"), "failure.vocabulary") == [ours]
+
+
+def test_an_error_of_the_field_is_not_left_without_any_answer(base: Rules) -> None:
+    base.points("vague", "the frobnicator of the gpu", "memory-held", "possible")
+    found = report(base, f"the frobnicator of the gpu\n{FAILED}RuntimeError: unknown cuda error 17")
+    assert found.verdict == "diagnosed"
+    assert found.diagnoses[0].confidence < 0.6
+    assert report(base, "the frobnicator of the gpu").diagnoses == ()
+
+
 AGAIN = {
     "the same command": (
         "user@host:~$ python train.py --batch 8\n",

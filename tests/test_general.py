@@ -73,7 +73,7 @@ def test_where_the_failure_does_not_say_why_the_lines_above_it_are_read(general:
 
 def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(general: Rules) -> None:
     assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]
-    assert causes(general, "a gizmo is lost") == []
+    assert causes(general, "one\ntwo\nthree\na gizmo is lost") == []
 
 
 def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
@@ -121,3 +121,22 @@ def test_no_general_pattern_matches_a_line_without_its_words() -> None:
             folded = line.casefold()
             if not all(any(word in folded for word in words) for words in general.words):
                 assert general.pattern.search(line) is None
+
+
+def test_a_match_that_speaks_for_nothing_leaves_the_line_to_general_terms(general: Rules) -> None:
+    general.facts(gizmo__size="int")
+    general.signature(
+        "sized", "my gizmo seems", more="points_to: [{cause: known, strength: likely, when: gizmo.size > 3}]"
+    )
+    assert causes(general, f"{FAILED}my gizmo seems lost") == ["gizmo-gone"]
+
+
+def test_each_line_of_a_very_short_log_is_read(general: Rules) -> None:
+    assert causes(general, "my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, "one\ntwo\nthree\nmy gizmo seems lost") == []
+
+
+def test_above_a_traceback_without_its_end_the_lines_are_read(general: Rules) -> None:
+    cut = FAILED.removesuffix("RuntimeError: ")
+    assert causes(general, f"gpu error: a gizmo is lost\n{cut}") == ["gizmo-gone"]
+    assert causes(general, f"gpu error: a gizmo is lost\n{FAILED}something else") == []

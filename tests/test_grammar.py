@@ -696,6 +696,12 @@ def test_falling_back_is_caught() -> None:
         ("[2024-01-01 10:00:00 +0000] [1] [ERROR] Worker (pid:123) was sent SIGKILL!", "killed", "SIGKILL"),
         ("Command terminated by signal 11", "signal", "SIGSEGV"),
         ("train.py: error: unrecognized arguments: --local-rank=0", "fatal-log", ""),
+        ("a.service: A process of this unit has been killed by the OOM killer.", "killed", "SIGKILL"),
+        ("a.service: Failed with result 'oom-kill'.", "killed", "SIGKILL"),
+        ("src/k.cu:62:385: internal compiler error: in maybe_undo, at cp/semantics.c:1740", "fatal-log", ""),
+        ("nvidia-uvm/uvm.c:2580:2: \u9519\u8bef\uff1a#else", "fatal-log", ""),
+        ("a.c:3:10: schwerwiegender Fehler: x.h: Datei oder Verzeichnis nicht gefunden", "fatal-log", ""),
+        ("a.c:3:10: erreur fatale : x.h : Aucun fichier ou dossier de ce type", "fatal-log", ""),
     ],
 )
 def test_failures_in_one_line(line: str, kind: str, type_: str) -> None:
@@ -856,6 +862,54 @@ def test_debugger_prints_the_exception_first() -> None:
     """)
     assert roles(structure) == "EEFSF"
     assert only_failure(structure).text == "RuntimeError: it went wrong"
+
+
+@pytest.mark.parametrize("words", ["Exception has occurred", "发生异常", "例外が発生しました", "Excepción"])
+def test_debugger_speaks_many_languages(words: str) -> None:
+    structure = read(f"""
+        {words}: nvJitLinkError       (note: full exception trace is shown but execution is paused at: _run_module_as_main)
+        ERROR_INTERNAL (6)
+    """)
+    assert roles(structure) == "EE"
+    assert only_failure(structure).text == "nvJitLinkError: ERROR_INTERNAL (6)"
+
+
+def test_error_that_an_editor_copies_from_a_notebook() -> None:
+    structure = read("""
+        {
+            "name": "RuntimeError",
+            "message": "it went wrong
+        in two lines
+        ",
+            "stack": "---------------------------------------------------------------------------
+        RuntimeError                              Traceback (most recent call last)
+        File a.py:364, in f(x)
+            363 with x:
+        --> 364     y = f(
+    """)
+    first, last = structure.failures
+    assert (first.text, first.type, first.cut) == ("RuntimeError: it went wrong\nin two lines", "RuntimeError", False)
+    assert last.cut
+
+
+def test_traceback_without_its_end_does_not_say_what_failed() -> None:
+    structure = read("""
+        Traceback (most recent call last):
+          File "a.py", line 1, in <module>
+            f()
+    """)
+    assert only_failure(structure).cut
+
+
+def test_package_of_a_cython_source() -> None:
+    structure = read("""
+        Traceback (most recent call last):
+          File "/v/site-packages/cupy/__init__.py", line 11, in <module>
+            from cupy import core
+          File "cupy/cuda/runtime.pxd", line 5, in init cupy.cuda.device
+        ImportError: it does not load
+    """)
+    assert only_failure(structure).package == "cupy"
 
 
 def test_faulthandler_dump_is_no_exception() -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
 ONE_ATTEMPT = Structure(())
+_FILE = pattern(
+    r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip)\b"
+)  # the name of a file
+_SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
 FAILING, PLAIN, NOTICE, EARLIER = "failing", "plain", "notice", "earlier"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
@@ -146,9 +150,22 @@ def _inside(short: Occurrence, long: Occurrence) -> bool:
 
 
 def serious_failures(structure: Structure) -> list[Failure]:
-    """The uncaught failures; exit codes only where there is nothing else, since they are echoes."""
+    """The uncaught failures; those that only follow from others, or do not say what they are, where there is nothing else.
+
+    Exit codes follow from what ended the program, and so does the crash of a process that an exception has ended.
+    """
     uncaught = [f for f in structure.failures if not f.caught]
-    return [f for f in uncaught if f.kind != "exit-code"] or uncaught
+    telling = [f for f in uncaught if f.kind != "exit-code"]
+    raised = next((f.first for f in telling if f.kind == "exception" and not f.cut), None)
+    if raised is not None:
+        telling = [f for f in telling if f.first < raised or not _wordless(f)]
+    return [f for f in telling if not f.cut] or telling or uncaught
+
+
+def _wordless(failure: Failure) -> bool:
+    """Whether a process died without a word about the reason."""
+    said = failure.text.startswith("terminate called") or failure.type.startswith("SIG")
+    return failure.kind in ("abort", "signal") and said
 
 
 def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
@@ -191,7 +208,8 @@ def structure_facts(
     first = next(f for f in failures if structure.attempt(f.first) == structure.attempt(last.first))
     for prefix, failure in (("failure.", last), ("failure.first.", first)):
         facts.append(_yes_no(f"{prefix}explained", bool(explainers(failure, occurrences, knowledge)), lines, failure))
-        facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
+        if not failure.cut:
+            facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
     for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
         if value:
             facts.append(Fact(f"failure.{name}", value, "structure", lines[last.first].number))
@@ -207,9 +225,22 @@ def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> 
 
 
 def has_field_word(text: str, knowledge: Knowledge) -> bool:
-    """Whether a text uses words of this field (rules/facts: field_words); names of files do not count."""
-    words = " ".join(word for word in text.lower().split() if "/" not in word and "\\" not in word)
-    return any(word in words for word in knowledge.field_words)
+    """Whether a text uses words of this field (rules/facts: field_words).
+
+    Names of files do not count, but for the source file that a program's own assertion names behind its text.
+    """
+    lowered = text.lower()
+    words = [word for word in lowered.split() if "/" not in word and "\\" not in word and not _FILE.search(word)]
+    if "assert" in lowered or "check failed" in lowered:
+        words += ["/".join(parts[-3:]) for word in lowered.split()[1:] if len(parts := _source(word)) > 1]
+    said = " ".join(words)
+    return any(word in said for word in knowledge.field_words)
+
+
+def _source(word: str) -> list[str]:
+    """The parts of a path of a C++ or CUDA source file, none of anything else."""
+    parts = word.replace("\\", "/").split("/")
+    return parts if _SOURCE.search(parts[-1]) else []
 
 
 def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:

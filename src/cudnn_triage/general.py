@@ -14,6 +14,7 @@ from .knowledge.base import Knowledge
 from .light import linear_pattern
 from .lines import Line
 from .matching import Capture, Occurrence
+from .structure import Role
 from .values import read
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of a line that are read
 _WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
+_SHORT = 3  # lines of a log of which each is read
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
@@ -73,17 +75,31 @@ class GeneralReader:
             return []
         failures = serious_failures(case.structure)
         failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
-        telling = [o for o in case.occurrences if not self._vague(o)]
+        drew = {e.occurrence for e in case.evidence}
+        telling = [o for o in case.occurrences if not self._vague(o) and (o in drew or not self._undecided(o, case))]
         found = self._lines(sorted(failing - spoken_of(telling, knowledge)), case)
-        if found or any(f.kind not in _WORDLESS for f in failures):
+        if found or any(f.kind not in _WORDLESS and not f.cut for f in failures):
             return found
-        return self._lines(unexplained_lines(telling, case.lines, case.structure, knowledge), case)
+        asked = unexplained_lines(telling, case.lines, case.structure, knowledge)
+        if not asked and not failures:
+            asked = self._whole(case, spoken_of(telling, knowledge))
+        return self._lines(asked, case)
+
+    def _whole(self, case: Case, covered: set[int]) -> list[int]:
+        """The lines of a log so short that each of them was pasted for what it says, in whatever words."""
+        printed = [i for i, role in enumerate(case.structure.roles) if role in (Role.TEXT, Role.RECORD, Role.EXCEPTION)]
+        return [i for i in printed if i not in covered] if len(printed) <= _SHORT else []
 
     def _vague(self, occurrence: Occurrence) -> bool:
         """Whether a match says no more than that something outside the field failed: 'No such file or directory'."""
         rule = self.knowledge.by_id[occurrence.rule]
         pointed = {p["cause"] for p in rule["points_to"]}
         return rule["catch_all"] and not rule["code"] and bool(pointed) and pointed.isdisjoint(self.knowledge.in_field)
+
+    def _undecided(self, occurrence: Occurrence, case: Case) -> bool:
+        """Whether a match speaks for no cause because none of the conditions under which it would is known to hold."""
+        rule = self.knowledge.by_id[occurrence.rule]
+        return bool(rule["points_to"]) and not rule["code"] and occurrence not in case.echoes
 
     def _lines(self, indexes: Sequence[int], case: Case) -> list[Occurrence]:
         return [occurrence for i in indexes[:_MOST] for occurrence in self.line(i, case.lines)]

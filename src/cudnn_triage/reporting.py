@@ -42,6 +42,7 @@ _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
+_AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
 _READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
@@ -74,7 +75,7 @@ class Writer:
         elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
-            verdict = "unexplained"
+            verdict = "diagnosed" if of_the_field > _AT_A_LOSS else "unexplained"
         else:
             failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"

@@ -56,6 +56,7 @@ class Failure:
     rank: str = ""
     package: str = ""  # distribution-like name of the innermost frame outside the user's files: torch, tensorflow, ...
     caught: bool = False  # the log shows that the program went on (logged, "ignored", warned)
+    cut: bool = False  # the log ends before the message
 
 
 @record(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _BY_FIRST: dict[str, tuple[_Reader, ...]] = {  # by the first character of a lin
     ">": (tracebacks.entry, sources.typed),
     "+": (sources.shell_trace,),
     "*": (natives.stack,),
-    '"': (tracebacks.recorded,),
+    '"': (tracebacks.copied,),
     "^": (sources.compiler,),
     "~": (sources.compiler,),
     "|": (sources.compiler,),
@@ -114,6 +114,10 @@ def _block(stream: Stream, pos: int, text: str, bare: str) -> int:
             return after
     for read in _BY_FIRST.get(bare[0], ()):
         after = read(stream, pos, bare)
+        if after > pos:
+            return after
+    if tracebacks.PAUSED in text:
+        after = tracebacks.debugger(stream, pos, bare)
         if after > pos:
             return after
     if ".py" in text:
