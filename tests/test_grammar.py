@@ -1077,3 +1077,44 @@ def test_a_program_that_ended_well(end: str) -> None:
 )
 def test_a_program_that_is_not_known_to_have_ended_well(end: str) -> None:
     assert not parse([*lines("W file.cc:1] no GPU"), *lines(end, level="E" if "ERROR" in end else "")]).ended_well
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "449a726 Fix the out of memory error\nf0f795e Merge branch 'main'\n28ff7f7 (tag: v1) cuDNN version mismatch",
+        'HEAD:src/c.cc:3658:  LOG(FATAL) << "x";\nsrc/c.cc:99:\treturn x;\nc.py:7:def f():',
+        "c.py-1-import os\nc.py-2-\nc.py:3:raise X",
+    ],
+)
+def test_listings_are_no_output(log: str) -> None:
+    assert roles(read(log)) == "SSS"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "src/a.cu(12): error: x\nsrc/a.cpp:3:10: error: y\nsrc/b.cpp:4: warning: z",
+        "a.py:1: UserWarning: x\na.py:2: UserWarning: y\na.py:3: FutureWarning: z",
+        "main.go:1: starting\nmain.go:2: out of memory\nmain.go:3: bye",
+        "449a726 Fix it\nTraceback is gone\nall is well\nmore to come",
+        "cafebabe\ndeadbeef x\n1234567 y",
+    ],
+)
+def test_output_is_no_listing(log: str) -> None:
+    assert "S" not in roles(read(log))
+
+
+def test_descriptions_of_options_are_no_output() -> None:
+    structure = read("""
+        usage: prog [-h] [--signal S]
+        A program.
+        options:
+          -h, --help   show this help
+          --signal S   SIGKILL or SIGUSR1, sent when
+                       a worker fails
+          --more
+        prog: error: unrecognized arguments: --x
+    """)
+    assert roles(structure) == "TTTSSSST"
+    assert only_failure(structure).kind == "fatal-log"

@@ -152,14 +152,15 @@ def _inside(short: Occurrence, long: Occurrence) -> bool:
 def serious_failures(structure: Structure) -> list[Failure]:
     """The uncaught failures; those that only follow from others, or do not say what they are, where there is nothing else.
 
-    Exit codes follow from what ended the program, and so does the crash of a process that an exception has ended.
+    Exit codes follow from what ended the program, and so does the crash of a process that an exception has ended. A traceback
+    without its message says less than an exception with one.
     """
     uncaught = [f for f in structure.failures if not f.caught]
     telling = [f for f in uncaught if f.kind != "exit-code"]
     raised = next((f.first for f in telling if f.kind == "exception" and not f.cut), None)
     if raised is not None:
-        telling = [f for f in telling if f.first < raised or not _wordless(f)]
-    return [f for f in telling if not f.cut] or telling or uncaught
+        telling = [f for f in telling if not f.cut and (f.first < raised or not _wordless(f))]
+    return telling or uncaught
 
 
 def _wordless(failure: Failure) -> bool:

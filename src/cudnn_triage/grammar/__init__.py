@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import attempts, endings, failures, natives, outcome, plain, pytests, sources, tracebacks
+from . import attempts, endings, failures, listings, natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
 from .shapes import CHAINS, TRACEBACK
 
@@ -62,6 +62,7 @@ _ANY: tuple[_Reader, ...] = (natives.entry, tracebacks.orphan)
 def parse(lines: Sequence[Line]) -> Structure:
     """Tell what the lines of a log are to one another. Never raises; linear in the input."""
     page = Page(lines)
+    listings.mark(page)
     orders: dict[str, list[int]] = {}
     for index, rank in enumerate(page.ranks):
         orders.setdefault(rank, []).append(index)
