@@ -243,6 +243,7 @@ def test_of_a_message_that_is_cut_off_nothing_is_concluded(base: Rules) -> None:
         ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":15', "yes"),
         ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/core/api.cpp":15', "no"),
         ("RuntimeError: see ../c10/cuda/driver_api.cpp:15", "no"),
+        ("RuntimeError: x\n../native/cuda/Indexing.cu:1: block: [1], thread: [2] Assertion `a < b` failed.", "yes"),
     ],
 )
 def test_names_of_files_are_no_words_of_the_field(base: Rules, text: str, ours: str) -> None:

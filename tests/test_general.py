@@ -140,3 +140,30 @@ def test_above_a_traceback_without_its_end_the_lines_are_read(general: Rules) ->
     cut = FAILED.removesuffix("RuntimeError: ")
     assert causes(general, f"gpu error: a gizmo is lost\n{cut}") == ["gizmo-gone"]
     assert causes(general, f"gpu error: a gizmo is lost\n{FAILED}something else") == []
+
+
+def test_above_a_tools_word_that_says_nothing_the_lines_are_read(general: Rules) -> None:
+    assert causes(general, "gpu error: a gizmo is lost\nError: it was not built") == ["gizmo-gone"]
+    assert causes(general, "gpu error: a gizmo is lost\nError: no gpu in the box") == []
+
+
+def test_at_last_all_that_reads_like_an_error_is_read(general: Rules) -> None:
+    chatter = "one\ntwo\nthree\n"
+    assert causes(general, f"{chatter}error: my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}[ERROR] my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}my gizmo seems lost") == []
+    assert causes(general, f"{chatter}gpu error: another\nerror: my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}an error of which /home/gizmo/ is lost") == []
+
+
+def test_a_remark_about_speed_does_not_keep_general_terms_away(general: Rules) -> None:
+    general.cause("slow", family="benign", severity="degraded")
+    general.points("slowly", "this is slow", "slow", "strong", more="survived: true")
+    assert "gizmo-gone" in causes(general, f"this is slow\n{FAILED}my gizmo seems lost")
+
+
+def test_a_catch_all_in_general_terms_counts_where_it_is_alone(general: Rules) -> None:
+    vague = GENERAL.replace("general-gone", "general-vague").replace("gizmo-gone", "known").replace("gizmo[", "my [")
+    general.file("signatures/general/general-vague.yaml", vague + "catch_all: true\n")
+    assert causes(general, f"{FAILED}my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{FAILED}my widget seems lost") == ["known"]

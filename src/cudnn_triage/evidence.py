@@ -233,7 +233,8 @@ def has_field_word(text: str, knowledge: Knowledge) -> bool:
     lowered = text.lower()
     words = [word for word in lowered.split() if "/" not in word and "\\" not in word and not _FILE.search(word)]
     if "assert" in lowered or "check failed" in lowered:
-        words += ["/".join(parts[-3:]) for word in lowered.split()[1:] if len(parts := _source(word)) > 1]
+        first = 0 if "assertion `" in lowered else 1  # what a compiler says of a source file begins with its name
+        words += ["/".join(parts[-3:]) for word in lowered.split()[first:] if len(parts := _source(word)) > 1]
     said = " ".join(words)
     return any(word in said for word in knowledge.field_words)
 
