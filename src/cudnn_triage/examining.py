@@ -6,7 +6,8 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -152,6 +153,16 @@ def _save(machine: Subject, options: argparse.Namespace, late: list[UsageError])
             late.append(error)
 
 
+@contextmanager
+def _saved(machine: Subject, options: argparse.Namespace) -> Iterator[None]:
+    """Save the readings, and say that it could not be done only after what is shown meanwhile."""
+    late: list[UsageError] = []
+    _save(machine, options, late)
+    yield
+    if late:
+        raise late[0]
+
+
 def _settled(triager: Triager, log: Log, machine: Subject, assume_local: bool) -> Report:
     case = triager.examine(clean(log))
     diagnosed = triager.report(log, case).verdict == "diagnosed"
@@ -217,21 +228,18 @@ def _probe(args: Sequence[str]) -> int:
     triager = Triager(known)
     machine = Subject(triager, options)
     machine.run(dict.fromkeys(options.ids or known.probes, ""))
-    late: list[UsageError] = []
-    _save(machine, options, late)
-    if options.save_facts == "-":
-        return OK
-    report = triager.check_up(machine.facts(), machine.look)
-    show([report if options.no_redact else redacted(report)], options)
-    if options.format == "text":
-        found = [record for run in machine.outcomes for record in run.records]
-        rows = "\n".join(["Found there", *inventory(found, verbose=options.verbose)]) + "\n"
-        print(rows if options.no_redact else masked(rows), file=output())
-    if options.verbose:
-        for why in readings.unusable(machine.outcomes, known):
-            complain(why)
-    for error in late:
-        raise error
+    with _saved(machine, options):
+        if options.save_facts == "-":
+            return OK
+        report = triager.check_up(machine.facts(), machine.look)
+        show([report if options.no_redact else redacted(report)], options)
+        if options.format == "text":
+            found = [record for run in machine.outcomes for record in run.records]
+            rows = "\n".join(["Found there", *inventory(found, verbose=options.verbose)]) + "\n"
+            print(rows if options.no_redact else masked(rows), file=output())
+        if options.verbose:
+            for why in readings.unusable(machine.outcomes, known):
+                complain(why)
     return DIAGNOSED if options.exit_code and report.diagnoses else OK
 
 
@@ -263,17 +271,14 @@ def _verify(args: Sequence[str]) -> int:
     case = triager.examine(clean(_one_log(options.log))) if options.log else None
     machine = Subject(triager, options)
     check = verify(options.cause, machine, case, known)
-    late: list[UsageError] = []
-    _save(machine, options, late)
-    as_json = options.format == "json"
-    text = (
-        json.dumps(check.to_dict(machine.look), ensure_ascii=False)
-        if as_json
-        else check.text(known, machine.name, machine.look)
-    )
-    emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
-    for error in late:
-        raise error
+    with _saved(machine, options):
+        as_json = options.format == "json"
+        text = (
+            json.dumps(check.to_dict(machine.look), ensure_ascii=False)
+            if as_json
+            else check.text(known, machine.name, machine.look)
+        )
+        emit(visible_lines(text if options.no_redact else masked(text)) + "\n")
     return {"gone": OK, "still-there": DIAGNOSED, "unknown": UNEXPLAINED}[check.verdict]
 
 

@@ -171,6 +171,55 @@ def _until(parts: tuple[Part, ...], anchor: str) -> int:
     return count
 
 
+def _reach(parts: tuple[Part, ...], anchor: str) -> tuple[int, int]:
+    """How many characters of a message may stand before the anchor begins, and how many from there on."""
+    lengths = [_longest(part) for part in parts]
+    at = next(i for i, part in enumerate(parts) if isinstance(part, Literal) and squeeze(part.text) == anchor)
+    return sum(lengths[:at]), sum(lengths[at:])
+
+
+def _longest(part: Part) -> int:
+    if isinstance(part, Literal):
+        return len(part.text) if part.text.split() else 0
+    return max(map(len, part.texts)) if isinstance(part, Choice) else HOLES[part.type][1]
+
+
+def _pattern(parts: tuple[Part, ...]) -> str:
+    """The pattern of a message, without what must stand around it. Raises TemplateError."""
+    pieces: list[str] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, Choice):
+            options = sorted(map(_literal_pattern, part.texts), key=len, reverse=True)
+            pieces.append(r"(?:" + "|".join(options) + r")\s*")
+        elif isinstance(part, Hole):
+            if number and isinstance(parts[number - 1], Hole):
+                raise TemplateError("two holes need text or white space between them")
+            pieces.append(f"({HOLES[part.type][0]})")
+        elif not part.text.split():  # white space between two holes: it parts them
+            pieces.append(r"\s+")
+        else:
+            lead = r"\s*" if pieces and not pieces[-1].endswith(r"\s*") else ""
+            pieces.append(lead + _literal_pattern(part.text) + r"\s*")
+    return "".join(pieces)
+
+
+def _bounded(pattern: str, first: Part, last: Part, at: str) -> str:
+    """The pattern with what must stand before and behind the message."""
+    head = r"\b" if _begins_in_word(first) else ""
+    tail = r"\b" if _ends_in_word(last) else ""
+    if not isinstance(last, Hole):
+        pattern = pattern.removesuffix(r"\s*")
+    elif last.type == "gpu":
+        tail = r"(?:$|[,;)])"
+    elif last.type in ("any", "text"):
+        tail = r"$"
+    if at in ("line", "start"):
+        head = r"^[\s>|]*"
+    if at == "line":
+        tail = r"\s*$"
+    return f"(?im){head}{pattern}{tail}"
+
+
 def compile_template(template: str, at: str) -> dict[str, object]:
     """Compile one template to plain data: pattern, anchor, reach before and after it, holes, literal parts.
 
@@ -181,65 +230,17 @@ def compile_template(template: str, at: str) -> dict[str, object]:
     anchor = max(found, key=len, default="")
     if len(anchor) < 3:
         raise TemplateError("no literal text of three letters or more to find it by")
-    pattern: list[str] = []
-    holes: list[tuple[str, str, str]] = []
-    before = after = 0
-    seen_anchor = False
-    previous: Part | None = None
-    for part in parts:
-        if isinstance(part, Literal):
-            piece = _literal_pattern(part.text)
-            pieces = part.text.split()
-            if not pieces:  # white space between two holes: it parts them
-                pattern.append(r"\s+")
-                previous = part
-                continue
-            lead = r"\s*" if pattern else ""
-            trail = r"\s*"
-            if pattern and pattern[-1].endswith(trail):
-                lead = ""
-            pattern.append(lead + piece + trail)
-            length = len(part.text)
-            if squeeze(part.text) == anchor and not seen_anchor:
-                seen_anchor = True
-        elif isinstance(part, Choice):
-            options = sorted((_literal_pattern(t) for t in part.texts), key=len, reverse=True)
-            pattern.append(r"(?:" + "|".join(options) + r")\s*")
-            length = max(map(len, part.texts))
-        else:
-            if isinstance(previous, Hole):
-                raise TemplateError("two holes need text or white space between them")
-            value, length = HOLES[part.type]
-            pattern.append(f"({value})")
-            holes.append((part.name, part.type, part.argument))
-        if seen_anchor:
-            after += length
-        else:
-            before += length
-        previous = part
-    joined = "".join(pattern)
-    first, last = parts[0], parts[-1]
-    head = r"\b" if _begins_in_word(first) else ""
-    tail = r"\b" if _ends_in_word(last) else ""
-    joined = joined if isinstance(last, Hole) else joined.removesuffix(r"\s*")
-    if isinstance(last, Hole) and last.type == "gpu":
-        tail = r"(?:$|[,;)])"
-    if isinstance(last, Hole) and last.type in ("any", "text"):
-        tail = r"$"
-    if at in ("line", "start"):
-        head = r"^[\s>|]*"
-    if at == "line":
-        tail = r"\s*$"
+    before, after = _reach(parts, anchor)
     return {
-        "re": f"(?im){head}{joined}{tail}",
+        "re": _bounded(_pattern(parts), parts[0], parts[-1], at),
         "anchor": anchor,
         "literal": max((p.text for p in parts if isinstance(p, Literal)), key=lambda text: len(squeeze(text))),
         "before": before,
         "after": after,
-        "holes": holes,
+        "holes": [(part.name, part.type, part.argument) for part in parts if isinstance(part, Hole)],
         "parts": found,
         "reach": _until(parts, anchor) if at in ("line", "start") else -1,
-        "tight": isinstance(first, Hole) and first.type in _WORDS,
+        "tight": isinstance(parts[0], Hole) and parts[0].type in _WORDS,
         "breaks": template.strip().count("\n"),
         "text": template,
     }
