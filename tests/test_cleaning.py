@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cudnn_triage.cleaning import clean
 from cudnn_triage.lines import Line
-from cudnn_triage.reading import Log, cut_log
+from cudnn_triage.reading import Log, cut_log, read_text
 
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 TRACEBACK = f"""\
@@ -629,3 +629,12 @@ def test_whatever_is_undone_points_into_the_raw_log(parts: list[str]) -> None:
     for line in clean(log):
         for index in range(len(line.text)):
             assert 0 <= line.byte(index) <= len(log.raw)
+
+
+def test_quotation_marks_that_a_record_quotes_lose_their_backslashes_and_keep_their_places() -> None:
+    raw = 'msg="failed: no runtime for \\\\\\"nvidia\\\\\\" is configured, \\"x\\""'
+    (line,) = clean(read_text(raw, ""))
+    assert line.text == 'msg="failed: no runtime for "nvidia" is configured, "x""'
+    assert line.place(line.text.index("is configured")) == (1, raw.index("is configured") + 1)
+    (path,) = clean(read_text('cd "C:\\dir\\"', ""))
+    assert path.text == 'cd "C:\\dir\\"'

@@ -129,6 +129,164 @@ def test_of_messages_that_may_follow_from_one_another_round_about_the_first_in_t
     assert [d.cause for d in report(base, gone).diagnoses] == ["not-found"]
 
 
+def test_whether_a_fact_differs_is_asked_of_the_whole_log(rules: Rules) -> None:
+    rules.facts(nccl__network="word")
+    rules.cause("network")
+    rules.signature(
+        "using",
+        "NCCL INFO Using network {nccl.network:word}",
+        more="points_to: [{cause: network, strength: certain, when: several(nccl.network)}]",
+    )
+    assert report(rules, "NCCL INFO Using network IB").diagnoses == ()
+    assert report(rules, "NCCL INFO Using network IB\nNCCL INFO Using network IB").diagnoses == ()
+    assert report(rules, "NCCL INFO Using network IB\nNCCL INFO Using network Socket").diagnoses
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "Jan 31 10:00:00 host {}[123]: ",
+        "2024-01-31T10:00:00+01:00 host {}: ",
+        "<6>Jan  1 10:00:00 host /usr/bin/{}[1]: ",
+    ],
+)
+def test_the_program_that_a_syslog_names_is_a_fact_of_its_line(rules: Rules, prefix: str) -> None:
+    rules.cause("daemon")
+    rules.signature(
+        "query",
+        "Failed to query NVIDIA devices",
+        more="points_to: [{cause: daemon, strength: certain, when: log.program == nvidia-persistenced}]",
+    )
+    other = prefix.format("dockerd") + "something else\n"
+    found = report(rules, other + prefix.format("nvidia-persistenced") + "Failed to query NVIDIA devices")
+    assert found.diagnoses[0].cause == "daemon"
+    assert [(f.value, f.line) for f in found.facts if f.name == "log.program"] == [("nvidia-persistenced", 2)]
+    assert report(rules, other + prefix.format("dockerd") + "Failed to query NVIDIA devices").diagnoses == ()
+    assert report(rules, "Failed to query NVIDIA devices").diagnoses == ()
+
+
+def test_a_message_that_begins_in_a_frame_is_shown_where_it_was_printed(rules: Rules) -> None:
+    rules.cause("arch")
+    rules.signature(
+        "no-arch",
+        "arch_list[-1] += '+PTX'\nIndexError: list index out of range",
+        more="in: any\npoints_to: [{cause: arch, strength: certain}]",
+    )
+    log = "Traceback (most recent call last):\n  File \"e.py\", line 9, in f\n    arch_list[-1] += '+PTX'\nIndexError: list index out of range"
+    shown = report(rules, log).diagnoses[0].evidence[0]
+    assert (shown.line, shown.column, shown.text) == (4, 1, "IndexError: list index out of range")
+    assert shown.text[shown.offset : shown.offset + shown.length] == shown.text
+
+
+WARNED = "W tensorflow/core/dso.cc:60] Could not create cudnn handle\n"
+WENT_ON = "Using device: cpu\nEpoch 1/2 loss 0.5\n"
+
+
+def test_a_warning_in_a_run_that_ended_well_is_believed_by_half(base: Rules) -> None:
+    well = report(base, WARNED + WENT_ON + "Epoch 2/2 loss 0.4\n")
+    goes_on = report(base, WARNED + WENT_ON)
+    assert (well.verdict, goes_on.verdict) == ("diagnosed", "diagnosed")
+    assert well.diagnoses[0].confidence == pytest.approx(goes_on.diagnoses[0].confidence / 2, abs=1e-3)
+    assert well.summary.startswith("The program ended well, but: Cause memory-held")
+    assert goes_on.summary.startswith("Cause memory-held")
+    assert any((f.name, f.value) == ("log.ended", "well") for f in well.facts)
+
+
+def test_what_ends_well_but_for_an_error_outside_a_record_is_believed(base: Rules) -> None:
+    printed = report(base, "check: Could not create cudnn handle\nProcess finished with exit code 0\n")
+    assert printed.diagnoses[0].confidence > 0.7
+
+
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+
+
+def fact(found: Report, name: str) -> list[str]:
+    return [f.value for f in found.facts if f.name == name]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "terminate called without an active exception",
+        "Segmentation fault (core dumped)",
+        "Aborted",
+        FAILED,
+        "error: command 'nvcc' failed with exit status 1",
+    ],
+)
+def test_how_a_process_dies_of_an_exception_adds_nothing(base: Rules, after: str) -> None:
+    found = report(base, f"{FAILED}ValueError: the file is not there\n{after}")
+    assert (fact(found, "failure.kind"), fact(found, "failure.type")) == (["exception"], ["ValueError"])
+    assert found.verdict == "unrelated"
+    assert "ValueError" in found.summary
+
+
+def test_what_killed_a_process_without_an_exception_is_its_failure(base: Rules) -> None:
+    assert fact(report(base, "Segmentation fault (core dumped)"), "failure.type") == ["SIGSEGV"]
+    assert fact(report(base, f"Aborted\n{FAILED}ValueError: x"), "failure.type") == ["ValueError"]
+
+
+def test_of_a_message_that_is_cut_off_nothing_is_concluded(base: Rules) -> None:
+    found = report(base, f"RuntimeError   Traceback (most recent call last)\n{FAILED}")
+    assert fact(found, "failure.vocabulary") == []
+    assert fact(report(base, f"{FAILED}ValueError: x"), "failure.vocabulary") == ["no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("ValueError: no gpu here", "yes"),
+        ("ValueError: /home/u/gpu/train.txt is not there", "no"),
+        ("ValueError: cannot open cuda_12.4_linux.run", "no"),
+        ("ValueError: gpu_miner.cu(12): HALFSIZE", "no"),
+        ("ValueError: libcuda.so.1 is not there", "yes"),
+        ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/cuda/driver_api.cpp":15', "yes"),
+        ('RuntimeError: handle INTERNAL ASSERT FAILED at "../c10/core/api.cpp":15', "no"),
+        ("RuntimeError: see ../c10/cuda/driver_api.cpp:15", "no"),
+        ("RuntimeError: x\n../native/cuda/Indexing.cu:1: block: [1], thread: [2] Assertion `a < b` failed.", "yes"),
+    ],
+)
+def test_names_of_files_are_no_words_of_the_field(base: Rules, text: str, ours: str) -> None:
+    assert fact(report(base, f"{FAILED}{text}"), "failure.vocabulary") == [ours]
+
+
+def test_an_error_of_the_field_is_not_left_without_any_answer(base: Rules) -> None:
+    base.points("vague", "the frobnicator of the gpu", "memory-held", "possible")
+    found = report(base, f"the frobnicator of the gpu\n{FAILED}RuntimeError: unknown cuda error 17")
+    assert found.verdict == "diagnosed"
+    assert found.diagnoses[0].confidence < 0.6
+    assert report(base, "the frobnicator of the gpu").diagnoses == ()
+
+
+AGAIN = {
+    "the same command": (
+        "user@host:~$ python train.py --batch 8\n",
+        "user@host:~$ CUDA_LAUNCH_BLOCKING=1 python train.py\n",
+    ),
+    "a supervisor": ("", "[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n"),
+    "the opening lines": ("Loading the settings\nSeed is 1\n", "Loading the settings\nSeed is 2\n"),
+}
+
+
+@pytest.mark.parametrize("how", AGAIN)
+def test_what_ended_the_last_attempt_weighs_most(base: Rules, how: str) -> None:
+    first, second = AGAIN[how]
+    held = "RuntimeError: Could not create cudnn handle\n"
+    asserted = "RuntimeError: device-side assert triggered\n"
+    assert report(base, first + asserted + second + held).diagnoses[0].cause == "memory-held"
+    assert report(base, first + held + second + asserted).diagnoses[0].cause == "assertion"
+    assert report(base, asserted + held).diagnoses[0].cause == "assertion"  # held is its echo in one attempt
+
+
+def test_of_several_attempts_the_last_word_on_a_fact_counts(base: Rules) -> None:
+    old, new = ("Loaded 7.1.2 but compiled with 7.6.0\n", "Loaded 7.6.5 but compiled with 7.6.0\n")
+    held = "RuntimeError: Could not create cudnn handle\n"
+    again = "$ python x.py\n"
+    assert report(base, again + old + held + again + new + held).diagnoses[0].cause == "memory-held"
+    assert report(base, again + new + held + again + old + held).diagnoses[0].cause == "version-mismatch"
+    assert report(base, old + held + new).diagnoses[0].cause == "version-mismatch"  # one attempt: both are true
+
+
 def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"

@@ -73,7 +73,7 @@ def test_where_the_failure_does_not_say_why_the_lines_above_it_are_read(general:
 
 def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(general: Rules) -> None:
     assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]
-    assert causes(general, "a gizmo is lost") == []
+    assert causes(general, "one\ntwo\nthree\na gizmo is lost") == []
 
 
 def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
@@ -121,3 +121,49 @@ def test_no_general_pattern_matches_a_line_without_its_words() -> None:
             folded = line.casefold()
             if not all(any(word in folded for word in words) for words in general.words):
                 assert general.pattern.search(line) is None
+
+
+def test_a_match_that_speaks_for_nothing_leaves_the_line_to_general_terms(general: Rules) -> None:
+    general.facts(gizmo__size="int")
+    general.signature(
+        "sized", "my gizmo seems", more="points_to: [{cause: known, strength: likely, when: gizmo.size > 3}]"
+    )
+    assert causes(general, f"{FAILED}my gizmo seems lost") == ["gizmo-gone"]
+
+
+def test_each_line_of_a_very_short_log_is_read(general: Rules) -> None:
+    assert causes(general, "my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, "one\ntwo\nthree\nmy gizmo seems lost") == []
+
+
+def test_above_a_traceback_without_its_end_the_lines_are_read(general: Rules) -> None:
+    cut = FAILED.removesuffix("RuntimeError: ")
+    assert causes(general, f"gpu error: a gizmo is lost\n{cut}") == ["gizmo-gone"]
+    assert causes(general, f"gpu error: a gizmo is lost\n{FAILED}something else") == []
+
+
+def test_above_a_tools_word_that_says_nothing_the_lines_are_read(general: Rules) -> None:
+    assert causes(general, "gpu error: a gizmo is lost\nError: it was not built") == ["gizmo-gone"]
+    assert causes(general, "gpu error: a gizmo is lost\nError: no gpu in the box") == []
+
+
+def test_at_last_all_that_reads_like_an_error_is_read(general: Rules) -> None:
+    chatter = "one\ntwo\nthree\n"
+    assert causes(general, f"{chatter}error: my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}[ERROR] my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}my gizmo seems lost") == []
+    assert causes(general, f"{chatter}gpu error: another\nerror: my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{chatter}an error of which /home/gizmo/ is lost") == []
+
+
+def test_a_remark_about_speed_does_not_keep_general_terms_away(general: Rules) -> None:
+    general.cause("slow", family="benign", severity="degraded")
+    general.points("slowly", "this is slow", "slow", "strong", more="survived: true")
+    assert "gizmo-gone" in causes(general, f"this is slow\n{FAILED}my gizmo seems lost")
+
+
+def test_a_catch_all_in_general_terms_counts_where_it_is_alone(general: Rules) -> None:
+    vague = GENERAL.replace("general-gone", "general-vague").replace("gizmo-gone", "known").replace("gizmo[", "my [")
+    general.file("signatures/general/general-vague.yaml", vague + "catch_all: true\n")
+    assert causes(general, f"{FAILED}my gizmo seems lost") == ["gizmo-gone"]
+    assert causes(general, f"{FAILED}my widget seems lost") == ["known"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -695,6 +696,12 @@ def test_falling_back_is_caught() -> None:
         ("[2024-01-01 10:00:00 +0000] [1] [ERROR] Worker (pid:123) was sent SIGKILL!", "killed", "SIGKILL"),
         ("Command terminated by signal 11", "signal", "SIGSEGV"),
         ("train.py: error: unrecognized arguments: --local-rank=0", "fatal-log", ""),
+        ("a.service: A process of this unit has been killed by the OOM killer.", "killed", "SIGKILL"),
+        ("a.service: Failed with result 'oom-kill'.", "killed", "SIGKILL"),
+        ("src/k.cu:62:385: internal compiler error: in maybe_undo, at cp/semantics.c:1740", "fatal-log", ""),
+        ("nvidia-uvm/uvm.c:2580:2: \u9519\u8bef\uff1a#else", "fatal-log", ""),
+        ("a.c:3:10: schwerwiegender Fehler: x.h: Datei oder Verzeichnis nicht gefunden", "fatal-log", ""),
+        ("a.c:3:10: erreur fatale : x.h : Aucun fichier ou dossier de ce type", "fatal-log", ""),
     ],
 )
 def test_failures_in_one_line(line: str, kind: str, type_: str) -> None:
@@ -857,6 +864,54 @@ def test_debugger_prints_the_exception_first() -> None:
     assert only_failure(structure).text == "RuntimeError: it went wrong"
 
 
+@pytest.mark.parametrize("words", ["Exception has occurred", "发生异常", "例外が発生しました", "Excepción"])
+def test_debugger_speaks_many_languages(words: str) -> None:
+    structure = read(f"""
+        {words}: nvJitLinkError       (note: full exception trace is shown but execution is paused at: _run_module_as_main)
+        ERROR_INTERNAL (6)
+    """)
+    assert roles(structure) == "EE"
+    assert only_failure(structure).text == "nvJitLinkError: ERROR_INTERNAL (6)"
+
+
+def test_error_that_an_editor_copies_from_a_notebook() -> None:
+    structure = read("""
+        {
+            "name": "RuntimeError",
+            "message": "it went wrong
+        in two lines
+        ",
+            "stack": "---------------------------------------------------------------------------
+        RuntimeError                              Traceback (most recent call last)
+        File a.py:364, in f(x)
+            363 with x:
+        --> 364     y = f(
+    """)
+    first, last = structure.failures
+    assert (first.text, first.type, first.cut) == ("RuntimeError: it went wrong\nin two lines", "RuntimeError", False)
+    assert last.cut
+
+
+def test_traceback_without_its_end_does_not_say_what_failed() -> None:
+    structure = read("""
+        Traceback (most recent call last):
+          File "a.py", line 1, in <module>
+            f()
+    """)
+    assert only_failure(structure).cut
+
+
+def test_package_of_a_cython_source() -> None:
+    structure = read("""
+        Traceback (most recent call last):
+          File "/v/site-packages/cupy/__init__.py", line 11, in <module>
+            from cupy import core
+          File "cupy/cuda/runtime.pxd", line 5, in init cupy.cuda.device
+        ImportError: it does not load
+    """)
+    assert only_failure(structure).package == "cupy"
+
+
 def test_faulthandler_dump_is_no_exception() -> None:
     structure = read("""
         Fatal Python error: Segmentation fault
@@ -951,3 +1006,115 @@ def test_any_lines_have_a_structure(log: list[Line]) -> None:
 def test_tracebacks_quoted_without_end() -> None:
     log = lines("\n".join(["ImportError: Traceback (most recent call last):"] * 5000))
     assert len(parse(log).roles) == len(log)
+
+
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nValueError: x\n'
+
+
+@pytest.mark.parametrize(
+    ("log", "begun"),
+    [
+        (f"$ python a.py -n 1\n{FAILED}$ python a.py -n 2\n{FAILED}", [5]),
+        (f"C:\\x>python a.py\n{FAILED}C:\\x>set A=1\nC:\\x>python a.py\n{FAILED}", [6]),
+        (f"(e) u@h:~$ A=1 python a.py\n{FAILED}(e) u@h:~$ sudo python a.py\n{FAILED}(e) u@h:~$ python a.py\nfine", [5]),
+        (f"$ python a.py\n{FAILED}$ python b.py\n{FAILED}", []),  # another program
+        (f"$ nvidia-smi\n$ python a.py\n{FAILED}$ nvidia-smi\n$ python a.py\nfine", []),  # it failed once
+        (f"loading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{FAILED}", [6]),
+        (
+            f"loading the model\nloading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{FAILED}",
+            [],
+        ),  # two processes
+        (f"{FAILED}systemd: Scheduled restart job, restart counter is at 1.\n{FAILED}", [4]),
+        (f"Attempt 1 of 3 failed: x\n{FAILED}Attempt 2 of 3 failed: x\n{FAILED}", [5]),
+        (f"{FAILED}{FAILED}", []),  # side by side, or one after the other: nobody can tell
+    ],
+)
+def test_attempts(log: str, begun: list[int]) -> None:
+    assert list(read(log).attempts) == begun
+
+
+def test_attempts_of_many_failures_take_little_time() -> None:
+    log = "loading the model\nseed 1\n" + FAILED * 3000
+    before = time.process_time()
+    assert read(log).attempts == ()
+    assert time.process_time() - before < 5
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Process finished with exit code 0",
+        "app-1 exited with code 0",
+        "===== 3 passed, 1 skipped, 2 warnings in 4.31s =====",
+        "5 passed in 0.12s",
+        "[  PASSED  ] 12 tests.",
+        "BUILD SUCCESSFUL in 3s",
+        "Training complete!",
+        "Finished training in 3.2 s",
+        "All tests completed successfully.",
+        "Model saved to out/model.pt",
+        "Epoch 3/3\n8/8 [====] - 1s - loss: 0.12 - accuracy: 0.98",
+        "{'train_runtime': 0.15, 'train_loss': 0.69}\n100%|####| 2/2 [00:00<00:00]",
+    ],
+)
+def test_a_program_that_ended_well(end: str) -> None:
+    assert read(f"W file.cc:1] no GPU\n{end}").ended_well
+    assert not read(f"{FAILED}{end}").ended_well
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "Process finished with exit code 1",
+        "===== 1 failed, 3 passed in 4.31s =====",
+        "Loading complete!",
+        "Training could not be completed successfully",
+        "Epoch 2/3\n8/8 [====] - 1s - loss: 0.12",
+        "done\nERROR: something else",
+        "Download complete",
+    ],
+)
+def test_a_program_that_is_not_known_to_have_ended_well(end: str) -> None:
+    assert not parse([*lines("W file.cc:1] no GPU"), *lines(end, level="E" if "ERROR" in end else "")]).ended_well
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "449a726 Fix the out of memory error\nf0f795e Merge branch 'main'\n28ff7f7 (tag: v1) cuDNN version mismatch",
+        'HEAD:src/c.cc:3658:  LOG(FATAL) << "x";\nsrc/c.cc:99:\treturn x;\nc.py:7:def f():',
+        "c.py-1-import os\nc.py-2-\nc.py:3:raise X",
+    ],
+)
+def test_listings_are_no_output(log: str) -> None:
+    assert roles(read(log)) == "SSS"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "src/a.cu(12): error: x\nsrc/a.cpp:3:10: error: y\nsrc/b.cpp:4: warning: z",
+        "a.py:1: UserWarning: x\na.py:2: UserWarning: y\na.py:3: FutureWarning: z",
+        "main.go:1: starting\nmain.go:2: out of memory\nmain.go:3: bye",
+        "449a726 Fix it\nTraceback is gone\nall is well\nmore to come",
+        "cafebabe\ndeadbeef x\n1234567 y",
+    ],
+)
+def test_output_is_no_listing(log: str) -> None:
+    assert "S" not in roles(read(log))
+
+
+def test_descriptions_of_options_are_no_output() -> None:
+    structure = read("""
+        usage: prog [-h] [--signal S]
+        A program.
+        options:
+          -h, --help   show this help
+          --signal S   SIGKILL or SIGUSR1, sent when
+                       a worker fails
+          --more
+        prog: error: unrecognized arguments: --x
+    """)
+    assert roles(structure) == "TTTSSSST"
+    assert only_failure(structure).kind == "fatal-log"

@@ -119,6 +119,7 @@ facts:
   frob.version: {type: version, title: frob version}
   cheese.version: {type: version, title: cheese version}
   mould.version: {type: version, title: version of the mould}
+  platform.os: {type: word, title: the system}
 field_words: [frob]
 error_words: [error]
 """
@@ -129,7 +130,7 @@ probes:
     cost: 1
     seconds: 5
     examines: machine
-    reads: [frob.version]
+    reads: [frob.version, platform.os]
 elsewhere:
   - when: not log.frob.version == frob.version
     why: another frob
@@ -165,6 +166,27 @@ def change(folder: Path, name: str, old: str, new: str) -> Path:
     assert text.count(old) == 1, f"{old!r} must stand once in {name}"
     path.write_text(text.replace(old, new), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "not known(mould.version)",
+        "frob.version < 2 or mould.version < 2",
+        "cheese.version.major < 2",
+        "seen(frob-old)",
+        "failure.kind == exception",
+        "not (known(mould.version) and mould.version > 2)",
+    ],
+)
+def test_conditions_that_may_hold_are_no_mistake(folder: Path, condition: str) -> None:
+    change(folder, CAUSE_FILE, "when: frob.version.major < 2 and seen(frob-old)", f"when: {condition}")
+    assert lint([folder]) == []
+
+
+def test_fixes_may_ask_for_readings_and_for_platforms_that_are_known(folder: Path) -> None:
+    change(folder, CAUSE_FILE, "when: known(frob.version)", "when: known(platform.os) and platform.os == windows")
+    assert lint([folder]) == []
 
 
 def line_of(path: Path, text: str) -> int:
@@ -250,6 +272,38 @@ MISTAKES = {
         "cheese.version >",
         "fixes[0].when",
         "cheese.version is no number",
+    ),
+    "evidence-of-readings": (
+        CAUSE_FILE,
+        "when: frob.version.major < 2 and seen(frob-old)",
+        "when: mould.version.major < 2 and seen(frob-old)",
+        "mould.version.major",
+        "evidence[0].when",
+        "can never hold: no message and no table tells mould.version.major, and readings of a machine rank nothing",
+    ),
+    "pointer-at-readings": (
+        OLD,
+        "when: frob.version < 3",
+        "when: known(mould.version) or mould.version < 3",
+        "known(mould.version)",
+        "points_to[0].when",
+        "can never hold",
+    ),
+    "fix-for-nobody": (
+        CAUSE_FILE,
+        "when: known(frob.version)",
+        "when: known(mould.version)",
+        "known(mould.version)",
+        "fixes[0].when",
+        "no message, table or probe tells mould.version",
+    ),
+    "fix-for-a-platform-that-is-not-known": (
+        CAUSE_FILE,
+        "when: known(frob.version)",
+        "when: platform.os == windows",
+        "platform.os == windows",
+        "fixes[0].when",
+        "where no line tells platform.os, this fix is shown to everybody: write known(platform.os) and ..., or not known",
     ),
     "word-in-an-order": (
         OLD,
@@ -514,7 +568,7 @@ MISTAKES = {
     "probe-without-script": (PROBES_FILE, "id: host", "id: hostess", "- id:", "probes[0]", "no script hostess.py"),
     "probe-reads-undeclared": (
         PROBES_FILE,
-        "reads: [frob.version]",
+        "reads: [frob.version, platform.os]",
         "reads: [frob.colour, frob.version]",
         "reads:",
         "probes[0].reads[0]",

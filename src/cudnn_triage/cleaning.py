@@ -106,13 +106,14 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
     blank: list[int] = []
     for index, draft in enumerate(drafts):
         if draft.text:
-            length, rank, level = prefixes.carriers(draft.text)
+            length, rank, level, program = prefixes.carriers(draft.text)
             if length:
                 found = True
                 draft.drop(length)
                 draft.wide = length
                 draft.rank = rank or draft.rank
                 draft.level = level or draft.level
+                draft.program = program or draft.program
         if draft.follows and before is not None and before.row == draft.row:
             draft.rank = draft.rank or before.rank
             if not before.text:  # only a prefix stood before a carriage return
@@ -145,7 +146,9 @@ def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
     for draft in drafts:
         if draft.runs is None and (span := places.whole(draft.row, draft.start, draft.end)) is not None:
             number, own, start, end = span
-            lines.append(Line(draft.text, number + 1, start, end, own, (), draft.rank, draft.level, encoding))
+            lines.append(
+                Line(draft.text, number + 1, start, end, own, (), draft.rank, draft.level, encoding, draft.program)
+            )
             continue
         runs: list[Run] = []
         breaks: list[int] = []
@@ -169,7 +172,18 @@ def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
                 runs.append((at, column, byte))
         end = max(places.locate(draft.end)[2], start)
         lines.append(
-            Line(draft.text, number + 1, start, end, tuple(runs), tuple(breaks), draft.rank, draft.level, encoding)
+            Line(
+                draft.text,
+                number + 1,
+                start,
+                end,
+                tuple(runs),
+                tuple(breaks),
+                draft.rank,
+                draft.level,
+                encoding,
+                draft.program,
+            )
         )
     return lines
 

@@ -46,7 +46,7 @@ def holds(tree: list[Any], facts: Facts, seen: Seen) -> bool | None:
     if kind == "known":
         return True if facts.values(tree[1]) else False if facts.silence_is_no(tree[1]) else None
     if kind == "several":
-        values = facts.values(tree[1])
+        values = facts.of_all_scopes(tree[1])
         return any(compare(values[0], other) not in (0, None) for other in values[1:]) if values else None
     left = _values(tree[1], facts)
     if not left:

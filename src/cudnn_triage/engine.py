@@ -64,7 +64,7 @@ class Triager:
         self, occurrences: list[Occurrence], lines: Sequence[Line], structure: Structure, given: tuple[Fact, ...]
     ) -> Case:
         knowledge = self.knowledge
-        known = collect_facts(occurrences, lines, knowledge, given)
+        known = collect_facts(occurrences, lines, knowledge, given, structure)
         for fact in structure_facts(occurrences, lines, structure, knowledge):
             known.add(fact)
         derive(known, knowledge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .conditions import Seen, holds
 from .facts import Fact, Facts
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 _SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]")
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
-FAILING, PLAIN, NOTICE = "failing", "plain", "notice"
+ONE_ATTEMPT = Structure(())
+_FILE = pattern(
+    r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip)\b"
+)  # the name of a file
+_SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
+FAILING, PLAIN, NOTICE, EARLIER = "failing", "plain", "notice", "earlier"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
 STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _LOOKED_AT = 50  # codes of one line that another one is compared with
@@ -41,7 +46,9 @@ class Evidence:
     id: str  # the signature or code, or the condition
     why: str
     occurrence: Occurrence | None = None
-    standing: str = PLAIN  # failing: in the lines of a failure; notice: the program went on; plain: neither
+    standing: str = (
+        PLAIN  # failing: in a failure's lines; notice: the program went on; earlier: tried again; plain: neither
+    )
     origin: Literal["log", "local"] = "log"
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
     odds: float = 1.0  # how often this cause is meant beside another that the message points to with the same strength
@@ -66,14 +73,26 @@ class Case:
 
 
 def collect_facts(
-    occurrences: Sequence[Occurrence], lines: Sequence[Line], knowledge: Knowledge, given: Sequence[Fact] = ()
+    occurrences: Sequence[Occurrence],
+    lines: Sequence[Line],
+    knowledge: Knowledge,
+    given: Sequence[Fact] = (),
+    structure: Structure = ONE_ATTEMPT,
 ) -> Facts:
-    """The facts that the matched messages carry, after those given."""
-    facts = Facts(given)
+    """The facts that the matched messages carry, after those given; of several attempts what the last one says of a thing."""
+    carried: list[tuple[int, Fact]] = []
     for occurrence in occurrences:
+        attempt = structure.attempt(occurrence.first)
         for capture in occurrence.captures:
-            facts.add(Fact(capture.name, capture.value, "log", lines[capture.line].place(capture.at)[0]))
-        for fact in _implied(occurrence, lines, knowledge):
+            place = lines[capture.line].place(capture.at)[0]
+            carried.append((attempt, Fact(capture.name, capture.value, "log", place)))
+        carried += [(attempt, fact) for fact in _implied(occurrence, lines, knowledge)]
+    last: dict[str, int] = {}
+    for attempt, fact in carried if structure.attempts else ():
+        last[fact.name] = max(last.get(fact.name, 0), attempt)
+    facts = Facts(given)
+    for attempt, fact in carried:
+        if attempt == last.get(fact.name, attempt):
             facts.add(fact)
     return facts
 
@@ -131,9 +150,23 @@ def _inside(short: Occurrence, long: Occurrence) -> bool:
 
 
 def serious_failures(structure: Structure) -> list[Failure]:
-    """The uncaught failures; exit codes only where there is nothing else, since they are echoes."""
+    """The uncaught failures; those that only follow from others, or do not say what they are, where there is nothing else.
+
+    Exit codes follow from what ended the program, and so does the crash of a process that an exception has ended. A traceback
+    without its message says less than an exception with one.
+    """
     uncaught = [f for f in structure.failures if not f.caught]
-    return [f for f in uncaught if f.kind != "exit-code"] or uncaught
+    telling = [f for f in uncaught if f.kind != "exit-code"]
+    raised = next((f.first for f in telling if f.kind == "exception" and not f.cut), None)
+    if raised is not None:
+        telling = [f for f in telling if not f.cut and (f.first < raised or not _wordless(f))]
+    return telling or uncaught
+
+
+def _wordless(failure: Failure) -> bool:
+    """Whether a process died without a word about the reason."""
+    said = failure.text.startswith("terminate called") or failure.type.startswith("SIG")
+    return failure.kind in ("abort", "signal") and said
 
 
 def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
@@ -157,18 +190,27 @@ def structure_facts(
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
     facts += [
+        Fact("log.program", lines[o.first].program, "structure", lines[o.first].number)
+        for o in occurrences
+        if lines[o.first].program
+    ]
+    facts += [
         Fact("python.site", found[1], "structure", lines[frame.index].number)
         for raised in structure.raised
         for frame in raised.frames
         if (found := _SITE.match(frame.file))
     ]
+    if structure.ended_well:
+        facts.append(Fact("log.ended", "well", "structure"))
     failures = serious_failures(structure)
     if not failures:
         return facts
     last = failures[-1]
-    for prefix, failure in (("failure.", last), ("failure.first.", failures[0])):
+    first = next(f for f in failures if structure.attempt(f.first) == structure.attempt(last.first))
+    for prefix, failure in (("failure.", last), ("failure.first.", first)):
         facts.append(_yes_no(f"{prefix}explained", bool(explainers(failure, occurrences, knowledge)), lines, failure))
-        facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
+        if not failure.cut:
+            facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
     for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
         if value:
             facts.append(Fact(f"failure.{name}", value, "structure", lines[last.first].number))
@@ -184,9 +226,23 @@ def _yes_no(name: str, value: bool, lines: Sequence[Line], failure: Failure) -> 
 
 
 def has_field_word(text: str, knowledge: Knowledge) -> bool:
-    """Whether a text uses words of this field (rules/facts: field_words); names of files do not count."""
-    words = " ".join(word for word in text.lower().split() if "/" not in word and "\\" not in word)
-    return any(word in words for word in knowledge.field_words)
+    """Whether a text uses words of this field (rules/facts: field_words).
+
+    Names of files do not count, but for the source file that a program's own assertion names behind its text.
+    """
+    lowered = text.lower()
+    words = [word for word in lowered.split() if "/" not in word and "\\" not in word and not _FILE.search(word)]
+    if "assert" in lowered or "check failed" in lowered:
+        first = 0 if "assertion `" in lowered else 1  # what a compiler says of a source file begins with its name
+        words += ["/".join(parts[-3:]) for word in lowered.split()[first:] if len(parts := _source(word)) > 1]
+    said = " ".join(words)
+    return any(word in said for word in knowledge.field_words)
+
+
+def _source(word: str) -> list[str]:
+    """The parts of a path of a C++ or CUDA source file, none of anything else."""
+    parts = word.replace("\\", "/").split("/")
+    return parts if _SOURCE.search(parts[-1]) else []
 
 
 def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
@@ -197,23 +253,56 @@ def matched(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]
     }
 
 
+class _Standings:
+    """What the program made of the messages of one log."""
+
+    def __init__(self, lines: Sequence[Line], structure: Structure) -> None:
+        self._lines = lines
+        self._failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+        failures = serious_failures(structure) if structure.attempts else []
+        decisive = structure.attempt(failures[-1].first) if failures else 0
+        self._tried_again = structure.attempts[decisive - 1] if decisive else 0
+
+    def of(self, occurrence: Occurrence, survived: bool) -> str:
+        """The standing of a match whose message the program is known to survive, or not."""
+        if occurrence.first < self._tried_again:
+            return EARLIER
+        if survived:
+            return NOTICE
+        if not self._failing.isdisjoint(range(occurrence.first, occurrence.last + 1)):
+            return FAILING
+        return NOTICE if self._lines[occurrence.first].level in ("I", "W") else PLAIN
+
+
+def _by_attempt(occurrences: Sequence[Occurrence], structure: Structure) -> Iterable[Sequence[Occurrence]]:
+    """The matches of each attempt: what happened in one explains nothing in another."""
+    if not structure.attempts:
+        return (occurrences,)
+    found: dict[int, list[Occurrence]] = {}
+    for occurrence in occurrences:
+        found.setdefault(structure.attempt(occurrence.first), []).append(occurrence)
+    return found.values()
+
+
 def weigh(
     occurrences: Sequence[Occurrence], lines: Sequence[Line], structure: Structure, facts: Facts, knowledge: Knowledge
 ) -> tuple[tuple[Evidence, ...], dict[Occurrence, str]]:
     """The evidence in these matches and facts, and which matches are only echoes of others."""
     met = matched(occurrences, knowledge)
-    failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+    standings = _Standings(lines, structure)
     failures = serious_failures(structure)
     explaining = explainers(failures[-1], occurrences, knowledge) if failures else set()
     drawn: dict[Occurrence, list[Evidence]] = {}
     for _ in range(2):  # a condition may ask for a cause that another condition points to
         seen = frozenset(met).__contains__
-        drawn = {o: _from_occurrence(o, lines, failing, explaining, facts, knowledge, seen) for o in occurrences}
+        drawn = {o: _from_occurrence(o, lines, standings, explaining, facts, knowledge, seen) for o in occurrences}
         pointed = {item.cause for items in drawn.values() for item in items if item.supports}
         if pointed <= met:
             break
         met |= pointed
-    echoes = find_echoes(occurrences, drawn, knowledge)
+    echoes: dict[Occurrence, str] = {}
+    for attempt in _by_attempt(occurrences, structure):
+        echoes.update(find_echoes(attempt, {o: drawn[o] for o in attempt}, knowledge))
     evidence = [item for o, items in drawn.items() if o not in echoes for item in items]
     for cause, item in knowledge.evidence_of(facts.names() | met):
         if holds(item["when"], facts, seen):
@@ -237,7 +326,7 @@ def weigh(
 def _from_occurrence(
     occurrence: Occurrence,
     lines: Sequence[Line],
-    failing: set[int],
+    standings: _Standings,
     explaining: set[str],
     facts: Facts,
     knowledge: Knowledge,
@@ -251,13 +340,10 @@ def _from_occurrence(
         occurrence.rule
     }:  # whether a failure is explained means: by another message than the one that asks
         own.append(Fact("failure.explained", "no", "structure"))
+    if program := lines[occurrence.first].program:
+        own.append(Fact("log.program", program, "structure"))
     scope = Facts(own + _implied(occurrence, lines, knowledge), facts)
-    if rule["survived"]:
-        standing = NOTICE
-    elif not failing.isdisjoint(range(occurrence.first, occurrence.last + 1)):
-        standing = FAILING
-    else:
-        standing = NOTICE if lines[occurrence.first].level in ("I", "W") else PLAIN
+    standing = standings.of(occurrence, rule["survived"])
     return [
         Evidence(
             p["cause"],

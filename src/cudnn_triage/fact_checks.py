@@ -25,6 +25,8 @@ STRUCTURE_FACTS = {
     "failure.first.explained": "word",
     "failure.first.vocabulary": "word",
     "log.ranks": "int",
+    "log.program": "word",
+    "log.ended": "word",
 }
 """Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""
 
@@ -101,7 +103,7 @@ def silent(tree: Tree, denied: bool = False) -> set[str]:
     return {name for part in tree[1:] for name in silent(part, denied != (tree[0] == "not"))}
 
 
-def _stems(name: str) -> Iterator[str]:
+def stems(name: str) -> Iterator[str]:
     """A fact's name, and the names of which it may be an attribute."""
     yield name
     while (parts := name.rpartition("."))[2] in _ATTRIBUTES:
@@ -190,7 +192,7 @@ class _Names:
                 yield from self.fact(name.removeprefix(OF_THE_LOG), document, f"{path}.when")
         for name in sorted(local):
             yield from self.fact(name, document, f"{path}.when")
-            if not any(readable(stem, self.book) for stem in _stems(name)):
+            if not any(readable(stem, self.book) for stem in stems(name)):
                 yield document.problem(f"{path}.when", f"no probe of rules/probes.yaml reads {name!r}")
         for name in sorted(seen - self.ids):
             yield document.problem(

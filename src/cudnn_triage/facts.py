@@ -76,6 +76,13 @@ class Facts:
             known = self._values[name] = self._look(name)
         return known
 
+    def of_all_scopes(self, name: str) -> list[Value]:
+        """The distinct values of ``name`` here and in the scopes around: whether a thing differs is asked of the whole log."""
+        own = self.values(name)
+        if self._parent is None or not self.tells(name):
+            return own
+        return list(dict.fromkeys([*own, *self._parent.of_all_scopes(name)]))
+
     def tells(self, name: str) -> bool:
         """Whether this scope, without those around it, has a fact of this name, or one whose attribute it may be."""
         while name:

@@ -6,14 +6,15 @@ field are read once more by patterns that say only what kind of thing went wrong
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from .evidence import WEIGHTY, Case, serious_failures, spoken_of, unexplained_lines
+from .evidence import WEIGHTY, Case, has_field_word, serious_failures, spoken_of, unexplained_lines
 from .knowledge.base import Knowledge
 from .light import linear_pattern
 from .lines import Line
 from .matching import Capture, Occurrence
+from .structure import Failure, Role
 from .values import read
 
 TYPE_CHECKING = False
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of a line that are read
 _WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
+_SHORT = 3  # lines of a log of which each is read
+_PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
@@ -67,17 +70,52 @@ class GeneralReader:
         ]
 
     def read(self, case: Case) -> list[Occurrence]:
-        """What general patterns find in a case that nothing else explains; empty where something does."""
+        """What general patterns find in a case that nothing else explains; empty where something does.
+
+        The lines of the failure come first. Where they do not say why, as those of a wrapper or of a crash, the other
+        lines that look like errors of this field are read, and at last all that look like errors at all.
+        """
         knowledge = self.knowledge
-        if any(e.supports and e.strength in WEIGHTY and e.cause in knowledge.in_field for e in case.evidence):
+        if any(e.supports and e.strength in WEIGHTY and self._faulty(e.cause) for e in case.evidence):
             return []
         failures = serious_failures(case.structure)
         failing = {i for f in failures for i in range(f.first, min(f.last + 1, f.first + _MOST))}
-        telling = [o for o in case.occurrences if not self._vague(o)]
-        found = self._lines(sorted(failing - spoken_of(telling, knowledge)), case)
-        if found or any(f.kind not in _WORDLESS for f in failures):
+        drew = {e.occurrence for e in case.evidence}
+        telling = [o for o in case.occurrences if not self._vague(o) and (o in drew or not self._undecided(o, case))]
+        covered = spoken_of(telling, knowledge)
+        found = self._lines(sorted(failing - covered), case.lines)
+        if found or not all(self._says_nothing(f) for f in failures):
             return found
-        return self._lines(unexplained_lines(telling, case.lines, case.structure, knowledge), case)
+        asked = unexplained_lines(telling, case.lines, case.structure, knowledge)
+        if not asked and not failures:
+            asked = self._whole(case, covered)
+        return self._lines(asked, case.lines) or self._wrong(case, covered)
+
+    def _says_nothing(self, failure: Failure) -> bool:
+        """Whether the reason of a failure has to stand elsewhere: a crash, a message cut off, a tool's word about another."""
+        other = failure.kind == "fatal-log" and not has_field_word(failure.text, self.knowledge)
+        return other or failure.kind in _WORDLESS or failure.cut
+
+    def _faulty(self, cause: str) -> bool:
+        """Whether a cause is a fault of this field: not only something that could run better."""
+        return cause in self.knowledge.in_field and self.knowledge.families[cause] != "benign"
+
+    def _wrong(self, case: Case, covered: set[int]) -> list[Occurrence]:
+        """What is found in lines that read like errors, names of files and images aside: they tell where, not what."""
+        words = self.knowledge.error_words
+        asked = [
+            i
+            for i, line in enumerate(case.lines)
+            if i not in covered
+            and case.structure.roles[i] in _PRINTED
+            and (line.level in ("E", "F") or any(word in line.text.lower() for word in words))
+        ][:_MOST]
+        return [o for i in asked for o in self.line(i, {i: _nameless(case.lines[i])})]
+
+    def _whole(self, case: Case, covered: set[int]) -> list[int]:
+        """The lines of a log so short that each of them was pasted for what it says, in whatever words."""
+        printed = [i for i, role in enumerate(case.structure.roles) if role in _PRINTED]
+        return [i for i in printed if i not in covered] if len(printed) <= _SHORT else []
 
     def _vague(self, occurrence: Occurrence) -> bool:
         """Whether a match says no more than that something outside the field failed: 'No such file or directory'."""
@@ -85,11 +123,16 @@ class GeneralReader:
         pointed = {p["cause"] for p in rule["points_to"]}
         return rule["catch_all"] and not rule["code"] and bool(pointed) and pointed.isdisjoint(self.knowledge.in_field)
 
-    def _lines(self, indexes: Sequence[int], case: Case) -> list[Occurrence]:
-        return [occurrence for i in indexes[:_MOST] for occurrence in self.line(i, case.lines)]
+    def _undecided(self, occurrence: Occurrence, case: Case) -> bool:
+        """Whether a match speaks for no cause because none of the conditions under which it would is known to hold."""
+        rule = self.knowledge.by_id[occurrence.rule]
+        return bool(rule["points_to"]) and not rule["code"] and occurrence not in case.echoes
 
-    def line(self, index: int, lines: Sequence[Line]) -> list[Occurrence]:
-        """What the general patterns find on one line, each signature once."""
+    def _lines(self, indexes: Sequence[int], lines: Sequence[Line]) -> list[Occurrence]:
+        return [occurrence for i in indexes[:_MOST] for occurrence in self.line(i, lines)]
+
+    def line(self, index: int, lines: Sequence[Line] | Mapping[int, Line]) -> list[Occurrence]:
+        """What the general patterns find on one line, each signature once; catch-alls only where they are alone."""
         text = lines[index].text[:_LONGEST]
         folded = text.casefold()
         found: dict[str, Occurrence] = {}
@@ -107,4 +150,11 @@ class GeneralReader:
             )
             span = match.start(), match.end()
             found[rule["id"]] = Occurrence(rule["id"], index, index, *span, captures, "fuzzy", 0.0, True)
-        return list(found.values())
+        specific = [o for name, o in found.items() if not self.knowledge.by_id[name]["catch_all"]]
+        return specific or list(found.values())
+
+
+def _nameless(line: Line) -> Line:
+    """A line in which words that hold a slash are struck out, each letter in its place."""
+    text = " ".join("x" * len(word) if "/" in word else word for word in line.text.split(" "))
+    return Line(text, line.number, line.start, line.end)

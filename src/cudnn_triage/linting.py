@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from .cleaning import clean
+from .condition_checks import conditions
 from .fact_checks import fact_names, fact_types
 from .general import GeneralReader
 from .grammar import parse
@@ -40,6 +41,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         one_name_each,
         fact_types,
         fact_names,
+        conditions,
         templates_distinctive,
         fixes_complete,
         probes_complete,

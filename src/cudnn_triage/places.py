@@ -52,6 +52,7 @@ def moved(lines: list[Line], cuts: tuple[Cut, ...]) -> list[Line]:
                 line.rank,
                 line.level,
                 line.encoding,
+                line.program,
             )
         )
     return out

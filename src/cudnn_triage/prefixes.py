@@ -34,9 +34,9 @@ _CARRIER = pattern(
     | \[pod/(?P<pod>[\w.-]{{1,253}}(?:/[\w.-]{{1,63}})?)\][ ]?
       # syslog and journald: date host program[pid]: message
     | (?:<\d{{1,3}}>)?{_MONTH}[ ][ \d]\d[ ]\d\d:\d\d:\d\d(?:\.\d{{1,6}})?[ ](?!\d{{4}}\b)[\w.:-]{{1,64}}[ ]
-        [\w./@() -]{{1,64}}?(?:\[\d{{1,8}}\])?:[ ]
+        (?P<program>[\w./@() -]{{1,64}}?)(?:\[\d{{1,8}}\])?:[ ]
     | \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{{1,6}})?(?:Z|[+-]\d\d:?\d\d)[ ][\w.-]{{1,64}}[ ]
-        [\w./@-]{{1,64}}(?:\[\d{{1,8}}\])?:[ ]
+        (?P<daemon>[\w./@-]{{1,64}})(?:\[\d{{1,8}}\])?:[ ]
     | (?:<\d{{1,3}}>)?\[[ ]{{0,6}}\d{{1,8}}\.\d{{6}}\](?:[ ]?\[[ ]{{0,6}}[TC]\d{{1,8}}\])?[ ]             # dmesg
     | \[[ ]{{0,6}}\+\d{{1,6}}\.\d{{6}}\][ ]
     | (?:<\d{{1,3}}>)?\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ]{_MONTH}[ ]{{1,2}}\d{{1,2}}[ ]\d\d:\d\d:\d\d[ ]\d{{4}}\][ ]
@@ -165,13 +165,13 @@ class Prefixes:
                 else:
                     break
 
-    def carriers(self, text: str) -> tuple[int, str, str]:
-        """How many characters of prefixes of what carried the output the line begins with; their rank and level."""
+    def carriers(self, text: str) -> tuple[int, str, str, str]:
+        """How many characters of prefixes of what carried the output the line begins with; their rank, level and program."""
         if not text or (not self._recurring and text[0] not in _CARRIER_FIRST and "\t" not in text):
-            return 0, "", ""
+            return 0, "", "", ""
         at = 0
         ranks: list[str] = []
-        level = ""
+        level = program = ""
         once = self._recurring[:]
         if "\t" in text and (job := _GH.match(text)) is not None:
             at = job.end()
@@ -183,6 +183,8 @@ class Prefixes:
                 group = match.lastgroup
                 if group in ("ci", "command"):
                     level = {"error": "E", "warning": "W"}.get(match[group], level)
+                elif group in ("program", "daemon"):
+                    program = match[group].partition("(")[0].strip().rpartition("/")[2]
                 elif group is not None:
                     _add(ranks, match[group])
                 continue
@@ -198,7 +200,7 @@ class Prefixes:
                 break
             else:
                 break
-        return at, "/".join(ranks), level
+        return at, "/".join(ranks), level, program
 
 
 def _may_carry(text: str, at: int) -> bool:

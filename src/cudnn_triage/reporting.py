@@ -11,6 +11,7 @@ from .facts import Fact
 from .fixes import ready
 from .knowledge.base import Knowledge
 from .light import record
+from .matching import Occurrence
 from .ranking import WORTH_ASKING, Hypothesis
 from .reading import Log
 from .report import (
@@ -29,7 +30,7 @@ from .report import (
     ToolInfo,
 )
 from .settling import CREDIBLE
-from .structure import Failure
+from .structure import Failure, Role
 from .whereabouts import Machine
 
 TYPE_CHECKING = False
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
+_UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
+# whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
+_AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
 _READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
@@ -71,7 +75,7 @@ class Writer:
         elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
-            verdict = "unexplained"
+            verdict = "diagnosed" if of_the_field > _AT_A_LOSS else "unexplained"
         else:
             failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"
@@ -81,6 +85,8 @@ class Writer:
         failed = self._failed(case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
         summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
+        if verdict == "diagnosed" and case.structure.ended_well:
+            summary = f"The program ended well, but: {summary}"
         if not case.machine.has_log and not diagnoses:
             summary = f"No fault was found on {look.name}."
         return Report(
@@ -108,6 +114,15 @@ class Writer:
         ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
+
+    def _survived(self, hypothesis: Hypothesis, case: Case) -> bool:
+        """Whether a cause of failures is only warned of in a log that ends well, and no reading confirms it."""
+        if not case.structure.ended_well or hypothesis.status != "suspected":
+            return False
+        if self.knowledge.families[hypothesis.cause] == "benign":
+            return False
+        said = [e for e in hypothesis.evidence if e.supports and e.occurrence]
+        return all(e.standing == NOTICE or (e.occurrence and case.lines[e.occurrence.first].level) for e in said)
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
         """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""
@@ -151,7 +166,7 @@ class Writer:
             title=cause["title"],
             family=cause["family"],
             severity=cause["severity"],
-            confidence=round(hypothesis.probability, 4),
+            confidence=round(hypothesis.probability * (_UNFAILED if self._survived(hypothesis, case) else 1.0), 4),
             status=hypothesis.status,
             explanation=cause["explanation"],
             evidence=_evidence(hypothesis, case),
@@ -233,19 +248,29 @@ def _machine(machine: Machine, look: Look) -> MachineInfo:
 def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
     found = item.occurrence
     assert found is not None
-    line = case.lines[found.first]
-    number, column = line.place(found.start)
-    end = found.end if found.first == found.last else len(line.text)
-    begin = found.start - _BEFORE if len(line.text) > _LONGEST and found.start > _BEFORE else 0
+    shown, start = _said_at(found, case)
+    line = case.lines[shown]
+    number, column = line.place(start)
+    end = found.end if shown == found.last else len(line.text)
+    begin = start - _BEFORE if len(line.text) > _LONGEST and start > _BEFORE else 0
     begin += len(line.text[begin:]) - len(line.text[begin:].lstrip())
     text = line.text[begin : begin + _LONGEST].rstrip()
-    offset = min(max(found.start - begin, 0), max(len(text) - 1, 0))
-    length = max(1, min(end, begin + len(text)) - max(found.start, begin))
+    offset = min(max(start - begin, 0), max(len(text) - 1, 0))
+    length = max(1, min(end, begin + len(text)) - max(start, begin))
     echoes = {case.lines[e.first].number for e, root in case.echoes.items() if root in (item.id, cause)}
     return EvidenceItem(
         "signature", item.id, found.match, "log", number, column, text, item.supports, item.why,
         tuple(sorted(echoes)), offset, length,
     )  # fmt: skip
+
+
+def _said_at(found: Occurrence, case: Case) -> tuple[int, int]:
+    """The line, and the place in it, where a message begins; of one that begins in a traceback's frames, what was printed."""
+    for index in range(found.first, found.last + 1):
+        if case.structure.roles[index] not in (Role.SOURCE, Role.FRAME, Role.BLANK):
+            text = case.lines[index].text
+            return index, found.start if index == found.first else len(text) - len(text.lstrip())
+    return found.first, found.start
 
 
 def _summary(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from enum import Enum
 
 from .light import record
@@ -55,6 +56,7 @@ class Failure:
     rank: str = ""
     package: str = ""  # distribution-like name of the innermost frame outside the user's files: torch, tensorflow, ...
     caught: bool = False  # the log shows that the program went on (logged, "ignored", warned)
+    cut: bool = False  # the log ends before the message
 
 
 @record(frozen=True, slots=True)
@@ -65,3 +67,9 @@ class Structure:
     raised: tuple[Raised, ...] = ()
     failures: tuple[Failure, ...] = ()
     ranks: tuple[str, ...] = ()
+    ended_well: bool = False  # nothing failed, and the last lines say that the work is done
+    attempts: tuple[int, ...] = ()  # the lines with which the second and each further attempt of the same thing begins
+
+    def attempt(self, index: int) -> int:
+        """Which attempt a line belongs to, counted from 0."""
+        return bisect_right(self.attempts, index)

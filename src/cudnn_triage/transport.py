@@ -1,4 +1,5 @@
-"""What a log went through on its way here: an address it was part of (percent signs), UTF-16 shown as if it were bytes."""
+"""What a log went through on its way here: an address it was part of (percent signs), UTF-16 shown as if it were bytes, another
+program's record that quotes it (backslashes before quotation marks)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from .light import pattern
 _PERCENT = pattern(r"%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _ZEROS = ("^@", "\\x00", "\\u0000")  # the second byte of each letter, spelt out
 _LEAST = 8  # of them in a log that is UTF-16
+_QUOTED = pattern(r"\\+(?=[\"'])")
 _SHORTEST = 12  # characters of a line by which it can be told of a log
 
 
@@ -19,7 +21,8 @@ class Transport:
         self._zeros = [sign for sign in _ZEROS if sign in text and text.count(sign) >= _LEAST]
         alone = " e " in text and " r " in text and " t " in text  # letters that seldom do
         self._blanks = alone and any(map(_spaced_out, text.split("\n")))
-        self.changed = bool(self._percent or self._zeros or self._blanks)
+        self._quoted = '\\"' in text
+        self.changed = bool(self._percent or self._zeros or self._blanks or self._quoted)
 
     def lines(self, draft: Draft) -> list[Draft]:
         """What one line was before."""
@@ -29,6 +32,8 @@ class Transport:
             at = _places(draft.text, sign)
             if len(at) >= _LEAST:
                 draft.edit([(place, place + len(sign), "") for place in at])
+        if self._quoted and draft.text.count('\\"') > 1:
+            draft.edit([(*found.span(), "") for found in _QUOTED.finditer(draft.text)])
         if self._percent and "%" in draft.text and _decode_percent(draft):
             return at_line_ends(draft)
         return [draft]

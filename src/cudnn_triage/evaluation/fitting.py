@@ -13,7 +13,9 @@ from .labelled import Labelled
 
 FOLDS = 5
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
-_SET = frozenset({"fuzzy", "general", "confirmed", "refuted", "doubt"})  # numbers that stay as ranking.py gives them
+_SET = frozenset(
+    {"earlier", "fuzzy", "general", "confirmed", "refuted", "doubt"}
+)  # numbers that stay as ranking.py gives them
 # temperature below which a step between strength words would be a certainty: odds of 100 to 1 and more
 _SHARPEST = 0.3
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence

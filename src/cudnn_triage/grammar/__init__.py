@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from ..lines import Line
 from ..structure import Role, Structure
-from . import failures, natives, outcome, plain, pytests, sources, tracebacks
+from . import attempts, endings, failures, listings, natives, outcome, plain, pytests, sources, tracebacks
 from .page import Page, Stream
 from .shapes import CHAINS, TRACEBACK
 
@@ -46,7 +46,7 @@ _BY_FIRST: dict[str, tuple[_Reader, ...]] = {  # by the first character of a lin
     ">": (tracebacks.entry, sources.typed),
     "+": (sources.shell_trace,),
     "*": (natives.stack,),
-    '"': (tracebacks.recorded,),
+    '"': (tracebacks.copied,),
     "^": (sources.compiler,),
     "~": (sources.compiler,),
     "|": (sources.compiler,),
@@ -62,16 +62,20 @@ _ANY: tuple[_Reader, ...] = (natives.entry, tracebacks.orphan)
 def parse(lines: Sequence[Line]) -> Structure:
     """Tell what the lines of a log are to one another. Never raises; linear in the input."""
     page = Page(lines)
+    listings.mark(page)
     orders: dict[str, list[int]] = {}
     for index, rank in enumerate(page.ranks):
         orders.setdefault(rank, []).append(index)
     for rank, order in orders.items():
         _read(Stream(page, rank, order))
+    failed = outcome.failures(page)
     return Structure(
         roles=tuple(role or Role.TEXT for role in page.roles),
         raised=outcome.raised(page),
-        failures=outcome.failures(page),
+        failures=failed,
         ranks=tuple(rank for rank in orders if rank),
+        ended_well=all(failure.caught for failure in failed) and endings.well(page),
+        attempts=attempts.starts(page, failed),
     )
 
 
@@ -111,6 +115,10 @@ def _block(stream: Stream, pos: int, text: str, bare: str) -> int:
             return after
     for read in _BY_FIRST.get(bare[0], ()):
         after = read(stream, pos, bare)
+        if after > pos:
+            return after
+    if tracebacks.PAUSED in text:
+        after = tracebacks.debugger(stream, pos, bare)
         if after > pos:
             return after
     if ".py" in text:

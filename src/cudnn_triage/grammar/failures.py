@@ -12,6 +12,7 @@ HINTS = (
     "llegal instruction", "loating point exc", "breakpoint trap", "OOM", "oom", "panic", "return", "CANCELLED", "npm ERR!",
     "free()", "malloc", "munmap", "corrupt", "smashing", "overflow detected", "ssertion", "*** ", "mpirun", "Primary job",
     "\u00d7 ", "llegal hardware",
+    "\u9519\u8bef", "\u932f\u8aa4", "Fehler", "erreur", "\u043e\u0448\u0438\u0431\u043a\u0430", "\u30a8\u30e9\u30fc",
     "\u6bb5\u9519\u8bef", "\u5df2\u653e\u5f03", "\u5df2\u6740\u6b7b", "Speicherzugriff", "Abgebrochen", "Get\u00f6tet", "Abandon",
 )  # fmt: skip
 
@@ -81,7 +82,8 @@ _ALLOCATOR = pattern(
     r"|\*\*\* buffer overflow detected \*\*\*.*|\S.{0,300}: Assertion [`'].*' failed\.)"
 )
 _OOM_KILL = pattern(
-    r"(?:\S+ +)*?(?:Memory cgroup out of memory: Kill(?:ed)? process|Out of memory: Kill(?:ed)? process|oom-kill:)"
+    r"(?:\S+ +)*?(?:Memory cgroup out of memory: Kill(?:ed)? process|Out of memory: Kill(?:ed)? process|oom-kill:"
+    r"|A process of this unit has been killed by the OOM killer|Failed with result 'oom-kill')"
 )
 _PANIC = pattern(r"Kernel panic - not syncing")
 
@@ -144,7 +146,22 @@ _FATAL = tuple(  # a tool's or runtime's own last word
         ("error: ", r"(?:\S{1,200}: )?error: "),
         (
             "rror",
-            r"(?:[A-Za-z]:)?[^\s:(][^:(]{0,300}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)) ?: (?:fatal )?error(?: [A-Z]+\d+)?: ",
+            r"(?:[A-Za-z]:)?[^\s:(][^:(]{0,300}(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\)) ?: "
+            r"(?:fatal |internal compiler )?error(?: [A-Z]+\d+)?: ",
+        ),
+        *(
+            (
+                word,
+                rf"[^\s:(][^:(]{{0,300}}:\d+(?::\d+)?: (?:\S+ )?{word}(?: fatale)? ?[:\uff1a]",
+            )  # gcc in other languages
+            for word in (
+                "\u9519\u8bef",
+                "\u932f\u8aa4",
+                "Fehler",
+                "erreur",
+                "\u043e\u0448\u0438\u0431\u043a\u0430",
+                "\u30a8\u30e9\u30fc",
+            )
         ),
         ("rror", r"(?:nvcc|ptxas|nvlink|cicc|cudafe\+\+|clang|gcc|g\+\+|cc1plus|ld|lld)(?:\.exe)? +error *: "),
         (
@@ -230,7 +247,7 @@ def read(bare: str) -> tuple[str, str] | None:
                     return _KINDS.get(name, "signal"), name
                 if head.startswith("Fatal Python error"):
                     return "abort", "SIGABRT"
-    if ("oom" in head or "memory" in head) and _OOM_KILL.match(head):
+    if ("oom" in head or "memory" in head or "OOM killer" in head) and _OOM_KILL.match(head):
         return "killed", "SIGKILL"
     if "OOMKilled" in head and _OOMKILLED.match(head):
         return "killed", "SIGKILL"

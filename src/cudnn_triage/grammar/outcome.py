@@ -10,7 +10,8 @@ from . import records
 from .page import Found, Page
 
 _ECHOES = frozenset(("ChildFailedError", "CalledProcessError", "ProcessExitedException", "SystemExit"))
-_PACKAGE = pattern(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)")
+_PACKAGE = pattern(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)|(\w+)(?:[/\\]\w+)*[/\\]\w+\.p(?:yx|xd|xi)$")
+"""The package in the path of a file below it, or of a Cython source, whose path begins with it."""
 _STDLIB = pattern(
     r".*[/\\](?:[Ll]ib(?:64)?[/\\])?python\d(?:\.\d+)?[/\\]|<frozen |<string>|<stdin>|<__array|<decorator"
 )
@@ -69,7 +70,7 @@ def package(frames: list[Frame]) -> str:
     for frame in reversed(frames):
         found = _PACKAGE.match(frame.file)
         if found:
-            return found[1].removesuffix(".py")
+            return (found[1] or found[2]).removesuffix(".py")
         if not _STDLIB.match(frame.file):
             return ""
     return ""

@@ -38,6 +38,8 @@ _GROUP = pattern(r"\s*\+ Exception Group Traceback \(most recent")
 _LISTING_HEAD = pattern(
     r"(?:([A-Za-z_][\w.]*)\s{2,}|[\s\u2500-\u257f]*)Traceback \(most recent call last\)[\s\u2500-\u257f]*$"
 )
+_COPIED = pattern(r'"name": "([A-Za-z_][\w.]*)",?$')
+PAUSED = "(note: full exception trace is shown but execution is paused at: "  # debugpy, behind the exception's type
 _GARBLED = pattern(r"[A-Z][A-Za-z]{2,40}?Error")
 _ELISION = ("[Previous line repeated", "...", "[...", "(...)", "[\u2026", "\u2026")
 _DUMPS = ("(most recent call first)", "Stack (most recent call last)", "defined at (most recent call last)")
@@ -98,6 +100,22 @@ def entry(stream: Stream, pos: int, bare: str) -> int:
     return _headless(stream, pos)
 
 
+def copied(stream: Stream, pos: int, bare: str) -> int:
+    """Read the error that VS Code copies from a notebook: ``"name": "Type",``, ``"message": "text`` and ``"stack": "traceback``."""
+    named = _COPIED.match(bare)
+    said = stream.next_full(pos + 1)
+    if named is None or said < 0 or not stream.texts[said].lstrip().startswith('"message": "'):
+        return recorded(stream, pos, bare)
+    at = said
+    while at < min(stream.size, said + LISTING_PATIENCE) and not stream.texts[at].lstrip().startswith('"stack": "'):
+        stream.mark(at, Role.EXCEPTION if stream.texts[at].strip() else Role.BLANK)
+        at += 1
+    message = "\n".join(stream.texts[line].strip() for line in range(said, at))[len('"message": "') :]
+    stream.mark(pos, Role.EXCEPTION)
+    stream.add(Found(named[1], message.rstrip('",\n'), pos, at - 1, pos))
+    return at
+
+
 def recorded(stream: Stream, pos: int, bare: str) -> int:
     """Read the exception in the JSON that torchelastic writes when a worker or the launcher itself fails."""
     if not bare.startswith('"message": "'):
@@ -122,8 +140,9 @@ def separator(stream: Stream, pos: int, bare: str) -> int:
 
 
 def debugger(stream: Stream, pos: int, bare: str) -> int:
-    """Read what VS Code's debugger prints: ``Exception has occurred: Type``, the message, then the frames."""
-    if not bare.startswith("Exception has occurred: "):
+    """Read what VS Code's debugger shows: ``Exception has occurred: Type`` in any language, the message, then the frames."""
+    before, _, named = bare.partition(": ")
+    if before != "Exception has occurred" and (PAUSED not in bare or len(before) > PREFIX):
         return pos
     stream.mark(pos, Role.EXCEPTION)
     at = pos + 1
@@ -134,8 +153,7 @@ def debugger(stream: Stream, pos: int, bare: str) -> int:
         stream.mark(at, Role.EXCEPTION)
         at += 1
     message = "\n".join(stream.texts[line].strip() for line in range(pos + 1, at))
-    type_ = bare.partition(": ")[2].split(" ", 1)[0]
-    stream.add(Found(type_, message, pos, at - 1, pos))
+    stream.add(Found(named.split(" ", 1)[0], message, pos, at - 1, pos))
     return _dump(stream, at)
 
 
@@ -198,7 +216,7 @@ def _finish(stream: Stream, head: int, after: int, found: Found | None, type_: s
         shown = last
         while shown > head and carets(stream.texts[shown].strip()):
             shown -= 1
-        stream.fail("exception", type_, head, last, stream.texts[shown].strip())
+        stream.fail("exception", type_, head, last, stream.texts[shown].strip(), cut=True)
 
 
 def _entries(stream: Stream, head: int, pos: int, margin: int, *, listing: bool) -> tuple[int, Found | None]:

@@ -1,0 +1,106 @@
+"""Where a log begins anew: one attempt after another, appended to one file or pasted in one piece.
+
+That a log holds several failures tells nothing by itself: processes fail side by side, the steps of a pipeline one after the
+other. An attempt begins where, after a failure, the same command is typed again, the opening lines of the log come again, or
+a supervisor says that it starts its program once more.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from ..light import pattern
+from ..structure import Failure, Role
+from .page import Page
+from .shapes import prompt
+
+_SHORTEST = 12  # letters of an opening line that cannot be taken for another
+_OPENING = 2  # lines that open a log
+_GAP = 4  # blank lines between them
+_PROMPT = pattern(  # what stands before a command, and what a shell is told beside its name
+    r"(?:\([\w.-]+\) ?)?(?:PS )?(?:[A-Z]:\\[^>]*>|\[[^\]]*\][$#]|[^\s@$#]*@[^$#>%]*?[$#]|[$#%>])\s*"
+    r"(?:(?:sudo|time|nohup|exec|env|&|\w+=(?:\"[^\"]*\"|'[^']*'|\S*))\s+)*"
+)
+_WORDS = 4  # of a command that tell it from others
+_AGAIN = (  # what a line holds, and what it is by which a supervisor says that its program begins again
+    ("will restart worker group", pattern(r"")),  # torchelastic
+    ("Scheduled restart job", pattern(r"")),  # systemd
+    ("ttempt", pattern(r"(?:.{0,40}\W)?[Aa]ttempt #?\d+(?: ?(?:/|of) ?\d+)? failed\b")),  # GitHub Actions: retry, Bazel
+    ("nohup: ", pattern(r"nohup: ")),
+    ("estarting", pattern(r"(?:.{0,60}\W)?[Rr]estarting (?:the )?(?:job|training|worker group|process|script|run)\b")),
+    ("etrying", pattern(r"(?:.{0,60}\W)?[Rr]etrying (?:the )?(?:job|training|command|step|run|build)\b")),
+)
+
+
+def starts(page: Page, failures: tuple[Failure, ...]) -> tuple[int, ...]:
+    """The lines with which the second and each further attempt begins; empty where attempts cannot be told apart."""
+    # where they begin, since the first lines of a new attempt may be read as the message of the failure above them
+    failed = sorted({failure.first for failure in failures if not failure.caught})
+    if len(failed) < 2:
+        return ()
+    opening = _opening(page, failed[0])
+    commands = {key for index in range(failed[0]) if (key := _command(page, index))}
+    begun: list[int] = []
+    ahead = 0  # of the failures, the first that is not before the line
+    over = False  # whether one has been since the last attempt began
+    for index in range(failed[0] + 1, failed[-1]):
+        if failed[ahead] < index:
+            over, ahead = True, bisect_left(failed, index)
+        key = _command(page, index)
+        if over and (key in commands if key else _again(page, index) or _opens(page, index, opening)):
+            begun.append(index)
+            over = False
+        if key:
+            commands.add(key)
+    return tuple(begun)
+
+
+def _opening(page: Page, end: int) -> list[str]:
+    """The lines that open the log, if they come once before its first failure: several processes print theirs several times."""
+    first = next((index for index in range(end) if page.roles[index] is not Role.BLANK), end)
+    if not all(_ordinary(page, index) for index in range(first, min(first + _OPENING, end))):
+        return []
+    found = _following(page, first)
+    keys = [_key(page, index) for index in range(end)]
+    return found if len(found) == _OPENING and len(found[0]) >= _SHORTEST and keys.count(found[0]) == 1 else []
+
+
+def _ordinary(page: Page, index: int) -> bool:
+    """Whether a line is what a program prints while nothing is wrong."""
+    return page.roles[index] in (Role.TEXT, Role.RECORD) and page.levels[index] not in ("E", "F")
+
+
+def _opens(page: Page, index: int, opening: list[str]) -> bool:
+    return bool(opening) and _key(page, index) == opening[0] and _following(page, index) == opening
+
+
+def _following(page: Page, index: int) -> list[str]:
+    """What tells apart the lines from ``index`` on."""
+    lines = range(index, min(index + _OPENING + _GAP, len(page.texts)))
+    return [_key(page, at) for at in lines if page.roles[at] is not Role.BLANK][:_OPENING]
+
+
+def _key(page: Page, index: int) -> str:
+    """The letters of a line, with its rank: times, numbers and addresses differ from one attempt to the next."""
+    return page.ranks[index] + "".join(filter(str.isalpha, page.texts[index][:200]))
+
+
+def _command(page: Page, index: int) -> tuple[str, ...]:
+    """The program and its first arguments that a person typed at a shell's prompt, empty where none was typed."""
+    text = page.texts[index].strip()[:300]
+    if not text or (text[0].isalpha() and "@" not in text and text[1:2] != ":" and not text.startswith("PS ")):
+        return ()
+    found = _PROMPT.match(text)
+    if found is None or not (prompt(text) or ":\\" in text):
+        return ()
+    words = text[found.end() :].split()
+    options = [at for at, word in enumerate(words) if word.startswith("-")]
+    first = options[0] if options else len(words)
+    return tuple(words[: min(max(first, 3 if first == 1 else 1), _WORDS)])
+
+
+def _again(page: Page, index: int) -> bool:
+    text = page.texts[index]
+    if page.roles[index] not in (Role.TEXT, Role.RECORD):
+        return False
+    return any(needle in text and shape.match(text) is not None for needle, shape in _AGAIN)
