@@ -16,6 +16,8 @@ from cudnn_triage.reading import read
 from cudnn_triage.report import Report
 from cudnn_triage.values import read as value
 
+FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
+
 
 def report(rules: Rules, text: str, *facts: Fact) -> Report:
     return rules.triager().triage(read(text.encode(), "test.log")[0], facts)
@@ -197,9 +199,6 @@ def test_what_ends_well_but_for_an_error_outside_a_record_is_believed(base: Rule
     assert printed.diagnoses[0].confidence > 0.7
 
 
-FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
-
-
 def fact(found: Report, name: str) -> list[str]:
     return [f.value for f in found.facts if f.name == name]
 
@@ -304,6 +303,26 @@ def test_another_failure_is_named_by_its_line(base: Rules) -> None:
     assert not found.diagnoses
     assert found.failed[0].line == 4
     assert "KeyError: 3" in found.summary
+
+
+STEPS = """
+evidence:
+  - {when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}
+fixes:
+  - {title: Look closer, safety: inspect, commands: [], verify: [v], why: w, source: s, read: 2026-11-20}
+  - {title: Empty the disk, safety: destructive, when: seen(full), commands: [df], verify: [v], why: w, source: s, read: 2026-11-20}
+"""
+
+
+def test_a_failure_outside_the_field_gets_the_next_step_that_its_log_calls_for(base: Rules) -> None:
+    base.cause("not-gpu", family="benign", more=STEPS)
+    base.points("full", "No space left on device", "not-gpu")
+    found = report(base, f"{FAILED}OSError: No space left on device")
+    assert (found.verdict, found.diagnoses) == ("unrelated", ())
+    assert [(step.title, step.commands) for step in found.next_steps] == [("Empty the disk", ("df",))]
+    assert report(base, f"{FAILED}ValueError: x").next_steps == ()
+    assert report(base, "all is well").next_steps == ()
+    assert "Next step" in found.to_markdown()
 
 
 def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None:

@@ -378,3 +378,16 @@ def test_masking_survives_any_storm(storm: str) -> None:
     """Speed is measured by benchmarks/compare.py growth; a quadratic pattern would not come back from this."""
     text = "plain words stay\n" + storm * (200_000 // len(storm))
     assert masked(text).startswith("plain words stay\n")
+
+
+def test_the_next_step_of_a_failure_outside_the_field_is_shown(base: Rules) -> None:
+    step = "{title: Empty the disk, safety: destructive, when: seen(full), commands: [df], verify: [v], why: w, source: s, read: 2026-11-20}"
+    strong = "{when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}"
+    base.cause("elsewhere", family="benign", more=f"evidence: [{strong}]\nfixes: [{step}]")
+    base.points("full", "No space left on device", "elsewhere")
+    report = make(
+        base,
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nOSError: No space left on device',
+    )
+    assert "Next step [destructive]: Empty the disk\n  $ df\n" in terminal(report)
+    assert "**Next step: Empty the disk**" in report.to_markdown()

@@ -38,6 +38,11 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
     return tuple(kept.values())
 
 
+def called_for(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
+    """Only the fixes that this log itself calls for, as written."""
+    return tuple(_fix(fix, facts, knowledge) for fix in fixes if _standing(fix, facts, seen) == 0)
+
+
 def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
     """0: this log calls for it (``first`` holds, or ``when`` holds because of the log); 1: it holds for any log; 2: unknown
     whether it applies; None: it does not."""

@@ -188,6 +188,7 @@ class Report:
     probes: tuple[ProbeItem, ...]
     input: InputInfo
     machine: MachineInfo
+    next_steps: tuple[FixItem, ...] = ()  # what the log calls for where it failed for a reason outside this field
     schema_version: Literal[1] = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from . import __version__
 from .conditions import holds
 from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
 from .facts import Fact
-from .fixes import ready
+from .fixes import called_for, ready
 from .knowledge.base import Knowledge
 from .light import record
 from .matching import Occurrence
@@ -21,6 +21,7 @@ from .report import (
     Difference,
     EvidenceItem,
     FactItem,
+    FixItem,
     InputInfo,
     LogLine,
     Look,
@@ -49,6 +50,7 @@ _OF_THE_LOG = ("log", "structure")  # origins of facts
 _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
 _UNEXPLAINED = 100
+_STEPS = 2
 
 
 @record(frozen=True)
@@ -107,6 +109,7 @@ class Writer:
                 log.note,
             ),
             machine=_machine(case.machine, look),
+            next_steps=self._next_steps(rivals, case) if verdict == "unrelated" and failed else (),
         )
 
     def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -123,6 +126,13 @@ class Writer:
             return False
         said = [e for e in hypothesis.evidence if e.supports and e.occurrence]
         return all(e.standing == NOTICE or (e.occurrence and case.lines[e.occurrence.first].level) for e in said)
+
+    def _next_steps(self, rivals: Sequence[Hypothesis], case: Case) -> tuple[FixItem, ...]:
+        """What to do about a failure outside this field, where the log shows which kind it is."""
+        facts, seen = case.facts.before(case.machine.plain), case.met.__contains__
+        outside = [self.knowledge.causes[h.cause] for h in rivals if h.cause in self.knowledge.off_field]
+        steps = [step for cause in outside for step in called_for(cause["fixes"], facts, seen, self.knowledge)]
+        return tuple(steps[:_STEPS])
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
         """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""

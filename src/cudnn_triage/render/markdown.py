@@ -29,7 +29,7 @@ def _parts(report: Report) -> Iterator[str]:
         yield from _elsewhere(report)
         yield f"{best.explanation}\n"
         for number, fix in enumerate(best.fixes, 1):
-            yield from _fix(number, fix)
+            yield from _fix(f"Fix {number}", fix)
         if best.dead_ends:
             yield "<details><summary>What does not help</summary>\n"
             yield from (f"- {dead.tried}: {dead.why}" for dead in best.dead_ends)
@@ -50,6 +50,8 @@ def _parts(report: Report) -> Iterator[str]:
         if report.failed:
             yield "Where it failed:\n"
             yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
+        for step in report.next_steps:
+            yield from _fix("Next step", step)
     if report.input.note:
         yield f"{code(unread(report))}\n"
     if report.unexplained:
@@ -110,9 +112,9 @@ def _evidence_line(item: EvidenceItem, report: Report) -> str:
     return f"{item.line} | {item.text}"
 
 
-def _fix(number: int, fix: FixItem) -> Iterator[str]:
+def _fix(called: str, fix: FixItem) -> Iterator[str]:
     applies = f" ({fix.applies})" if fix.applies else ""
-    yield f"**Fix {number}: {fix.title}**{applies}: {SAFETY[fix.safety]}. {fix.why}\n"
+    yield f"**{called}: {fix.title}**{applies}: {SAFETY[fix.safety]}. {fix.why}\n"
     if fix.commands:
         yield fenced(fix.commands, "sh", whole=True)
     for need in fix.missing:

@@ -128,6 +128,8 @@ class _Page:
                 yield Text()
                 yield from self._listing("Where it failed", report.failed[-_LISTED:])
             yield Text()
+            for step in report.next_steps:
+                yield from self._fix("Next step", step)
         if report.unexplained:
             lines = report.unexplained if self.verbose else report.unexplained[:_LISTED]
             yield from self._listing(f"Not explained by any rule ({len(report.unexplained)})", lines)
@@ -161,11 +163,7 @@ class _Page:
         yield from self.wrapped(best.explanation)
         yield Text()
         for number, fix in enumerate(best.fixes, 1):
-            which = f" {number}" if len(best.fixes) > 1 else ""
-            safety = (f" [{fix.safety}]", _SAFETY_STYLE[fix.safety])
-            title = (f": {self.shown(fix.title)}", "bold green")
-            yield from self.wrapped(Text.assemble((f"Fix{which}", "bold green"), safety, title))
-            yield from self._fix(fix)
+            yield from self._fix(f"Fix {number}" if len(best.fixes) > 1 else "Fix", fix)
         if best.status == "confirmed":
             yield from self.wrapped(f"cudnn-triage verify {best.cause}", "Afterwards, to see whether it is gone: ")
             yield Text()
@@ -287,7 +285,10 @@ class _Page:
         length = cell_len(text[start - begin : start - begin + max(item.length, 1)])
         return head + text.rstrip() + tail, at, max(1, min(length, room - len(tail) - at))
 
-    def _fix(self, fix: FixItem) -> Iterator[Text]:
+    def _fix(self, called: str, fix: FixItem) -> Iterator[Text]:
+        safety = (f" [{fix.safety}]", _SAFETY_STYLE[fix.safety])
+        title = (f": {self.shown(fix.title)}", "bold green")
+        yield from self.wrapped(Text.assemble((called, "bold green"), safety, title))
         if fix.applies:
             yield from self.wrapped(fix.applies, "  for: ")
         for command in fix.commands:
