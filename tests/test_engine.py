@@ -167,6 +167,14 @@ def test_the_program_that_a_syslog_names_is_a_fact_of_its_line(rules: Rules, pre
     assert report(rules, "Failed to query NVIDIA devices").diagnoses == ()
 
 
+def test_a_program_of_the_prefix_can_excuse_a_message(rules: Rules) -> None:
+    rules.cause("ended")
+    rules.points("signalled", "Received signal 15 at last", "ended", "certain", more="unless: [nvidia-persistenced]")
+    line = "Jan 31 10:00:00 host {}[123]: Received signal 15 at last"
+    assert report(rules, line.format("train")).diagnoses
+    assert report(rules, line.format("nvidia-persistenced")).diagnoses == ()
+
+
 def test_a_message_that_begins_in_a_frame_is_shown_where_it_was_printed(rules: Rules) -> None:
     rules.cause("arch")
     rules.signature(

@@ -73,7 +73,7 @@ def test_where_the_failure_does_not_say_why_the_lines_above_it_are_read(general:
 
 def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(general: Rules) -> None:
     assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]
-    assert causes(general, "one\ntwo\nthree\na gizmo is lost") == []
+    assert causes(general, "one\ntwo\nthree\nfour\nfive\nsix\na gizmo is lost") == []
 
 
 def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
@@ -133,7 +133,7 @@ def test_a_match_that_speaks_for_nothing_leaves_the_line_to_general_terms(genera
 
 def test_each_line_of_a_very_short_log_is_read(general: Rules) -> None:
     assert causes(general, "my gizmo seems lost") == ["gizmo-gone"]
-    assert causes(general, "one\ntwo\nthree\nmy gizmo seems lost") == []
+    assert causes(general, "one\ntwo\nthree\nfour\nfive\nsix\nmy gizmo seems lost") == []
 
 
 def test_above_a_traceback_without_its_end_the_lines_are_read(general: Rules) -> None:
@@ -148,7 +148,7 @@ def test_above_a_tools_word_that_says_nothing_the_lines_are_read(general: Rules)
 
 
 def test_at_last_all_that_reads_like_an_error_is_read(general: Rules) -> None:
-    chatter = "one\ntwo\nthree\n"
+    chatter = "one\ntwo\nthree\nfour\nfive\nsix\n"
     assert causes(general, f"{chatter}error: my gizmo seems lost") == ["gizmo-gone"]
     assert causes(general, f"{chatter}[ERROR] my gizmo seems lost") == ["gizmo-gone"]
     assert causes(general, f"{chatter}my gizmo seems lost") == []

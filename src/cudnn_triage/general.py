@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of a line that are read
 _WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
-_SHORT = 3  # lines of a log of which each is read
+_SHORT = 6  # lines of a log of which each is read
 _PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
 _MOST = 200  # lines that are read; an answer does not get better by more
 
@@ -135,10 +135,11 @@ class GeneralReader:
         """What the general patterns find on one line, each signature once; catch-alls only where they are alone."""
         text = lines[index].text[:_LONGEST]
         folded = text.casefold()
+        around = f"{lines[index].program.casefold()} {folded}"
         found: dict[str, Occurrence] = {}
         for general in self._possible(folded):
             rule, template = general.rule, general.template
-            if rule["id"] in found or any(word in folded for word in rule["unless"]):
+            if rule["id"] in found or any(word in around for word in rule["unless"]):
                 continue
             match = general.pattern.search(text)
             if match is None:
@@ -157,4 +158,4 @@ class GeneralReader:
 def _nameless(line: Line) -> Line:
     """A line in which words that hold a slash are struck out, each letter in its place."""
     text = " ".join("x" * len(word) if "/" in word else word for word in line.text.split(" "))
-    return Line(text, line.number, line.start, line.end)
+    return Line(text, line.number, line.start, line.end, program=line.program)

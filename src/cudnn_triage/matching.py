@@ -394,7 +394,7 @@ def excluded(rule: dict[str, Any], lines: Sequence[Line]) -> bool:
     """Whether the lines of a match hold a text with which the rule is not meant (``unless``)."""
     if not rule["unless"]:
         return False
-    around = " ".join(line.text for line in lines).casefold()
+    around = " ".join(f"{line.program} {line.text}" for line in lines).casefold()
     return any(text in around for text in rule["unless"])
 
 
