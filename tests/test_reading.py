@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import zipped
+from conftest import Rules, zipped
 from cudnn_triage import containers
 from cudnn_triage.cleaning import clean
 from cudnn_triage.cli import main
 from cudnn_triage.reading import Log, ReadError, read, read_path
+from cudnn_triage.streams import logs
 
 ERROR = "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"
 LOG = f"Loading\n{ERROR}\n".encode()
@@ -159,14 +160,14 @@ def test_a_screenshot_is_refused_with_advice(data: bytes) -> None:
 def test_decompression_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(containers, "MOST_BYTES", 5 << 20)
     with pytest.raises(ReadError, match="expands to more than"):
-        read(gzip.compress(bytes(10 << 20)))
+        read(gzip.compress(b"line\n" * (2 << 20)))
     monkeypatch.setattr(containers, "MOST_BYTES", 1 << 40)
     monkeypatch.setattr(containers, "_FREE_BYTES", 1 << 20)
     with pytest.raises(ReadError, match="bomb"):
-        read(lzma.compress(bytes(50 << 20)))
+        read(lzma.compress(b"line\n" * (10 << 20)))
 
 
-def test_nesting_is_limited() -> None:
+def test_nesting_is_limited(rules: Rules) -> None:
     data = LOG
     for _ in range(3):
         data = gzip.compress(data)
@@ -175,6 +176,9 @@ def test_nesting_is_limited() -> None:
         data = gzip.compress(data)
     with pytest.raises(ReadError, match="nested"):
         read(data)
+    rules.facts()
+    with pytest.raises(ReadError, match="nested"):
+        logs(iter((data,)), "x", rules.knowledge())
 
 
 def test_a_github_log_archive_gives_each_job_once_in_natural_order() -> None:

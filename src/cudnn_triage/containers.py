@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from .refusing import ReadError, refuse, refuse_binary
 
@@ -12,7 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import tarfile
     import zipfile
-    from typing import IO, Any, Protocol
+    from typing import IO, Any, Protocol, TypeVar
+
+    T = TypeVar("T")
 
     class _Decompressor(Protocol):
         @property
@@ -34,6 +36,7 @@ MOST_DEPTH = 4
 
 _MOST_MEMBERS = 20_000
 _CHUNK = 1 << 20
+_HEAD = 1 << 17  # bytes by which it is told what a file is
 _PIECE = 1 << 16  # compressed bytes given at once: what is not used up is copied each time
 _SIGN = 16  # bytes that tell what a compressed file is
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -84,38 +87,80 @@ def unpack(data: bytes, name: str, notes: list[str]) -> list[tuple[str, bytes]]:
 
     Adds to ``notes`` what could not be read of it.
     """
-    found = list(_unpack(data, name, Budget(name, len(data), notes), 0))
+
+    def whole(name: str, chunks: Iterator[bytes]) -> list[tuple[str, bytes]]:
+        return [(name, b"".join(chunks))]
+
+    def held(chunks: Iterator[bytes], name: str) -> IO[bytes]:
+        return io.BytesIO(b"".join(chunks))
+
+    return each(iter((data,)), name, Budget(name, len(data), notes), whole, held)
+
+
+def each(
+    chunks: Iterator[bytes],
+    name: str,
+    budget: Budget,
+    take: Callable[[str, Iterator[bytes]], list[T]],
+    held: Callable[[Iterator[bytes], str], IO[bytes]],
+) -> list[T]:
+    """What ``take`` makes of each file in the input: compressed data as it comes, archives file by file, however nested.
+
+    ``held`` makes a file of an archive's bytes. A member that is no text or cannot be read is left out: the others count.
+    Raises ReadError.
+    """
+    found = _each(chunks, name, budget, take, held, 0)
     if not found:
         raise ReadError(f"{name}: the archive holds no text file; give the log itself")
     return found
 
 
-def _unpack(data: bytes, name: str, budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+def _each(
+    chunks: Iterator[bytes],
+    name: str,
+    budget: Budget,
+    take: Callable[[str, Iterator[bytes]], list[T]],
+    held: Callable[[Iterator[bytes], str], IO[bytes]],
+    depth: int,
+) -> list[T]:
     if depth > MOST_DEPTH:
         raise ReadError(f"{name}: archives are nested more than {MOST_DEPTH} deep; unpack the log first")
-    refuse(data, name)
-    if (inner := expanded(iter((data,)), data[:300], name, budget)) is not None:
-        yield from _unpack(b"".join(inner), name, budget, depth + 1)
-    elif is_archive(data):
-        yield from _nested(members(io.BytesIO(data), data[:300], name, budget), budget, depth)
-    else:
-        refuse_binary(data, name)
-        yield name, data
-
-
-def _nested(found: Iterator[tuple[str, Iterator[bytes]]], budget: Budget, depth: int) -> Iterator[tuple[str, bytes]]:
-    for name, chunks in found:
-        try:
-            data = b"".join(chunks)
-        except Damaged:
-            continue
-        try:
-            inner = list(_unpack(data, name, budget, depth + 1))
-        except ReadError:
-            if depth >= MOST_DEPTH:
+    head, _ = begin(chunks, _HEAD)
+    whole = again(head, chunks)
+    if not _packed(head, name):
+        return take(name, whole)
+    inner = expanded(whole, head, name, budget)
+    if inner is not None:
+        return _each(inner, name, budget, take, held, depth + 1)
+    out: list[T] = []
+    with held(whole, name) as file:
+        for member, pieces in _members(file, head, name, budget):
+            try:
+                out += _each(pieces, member, budget, take, held, depth + 1)
+            except TooLarge:
                 raise
-            continue  # an image or a broken file beside the logs
-        yield from inner
+            except ReadError:  # an image or a broken file beside the logs
+                if depth >= MOST_DEPTH:
+                    raise
+    return out
+
+
+def begin(chunks: Iterator[bytes], most: int) -> tuple[bytes, bool]:
+    """The first bytes, more than ``most`` if there are so many, and whether there are."""
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        parts.append(chunk)
+        size += len(chunk)
+        if size > most:
+            return b"".join(parts), True
+    return b"".join(parts), False
+
+
+def again(head: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The first bytes, then the others."""
+    yield head
+    yield from chunks
 
 
 class _Gzip:
@@ -247,7 +292,7 @@ def expanded(chunks: Iterator[bytes], head: bytes, name: str, budget: Budget) ->
     return None if decompressor is None else _expand(chunks, name, decompressor, budget)
 
 
-def members(file: IO[bytes], head: bytes, name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _members(file: IO[bytes], head: bytes, name: str, budget: Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
     """The files of an archive that begins with ``head``, in natural order, each in chunks, to be read before the next one.
 
     Raises ReadError; reading the chunks raises Damaged where only this file cannot be read.
@@ -255,7 +300,7 @@ def members(file: IO[bytes], head: bytes, name: str, budget: Budget) -> Iterator
     return _zip_members(file, name, budget) if head.startswith(_ZIP) else _tar_members(file, name, budget)
 
 
-def packed(head: bytes, name: str) -> bool:
+def _packed(head: bytes, name: str) -> bool:
     """Whether data that begins like this is compressed or an archive. Raises ReadError for an image and whatever else is no text."""
     refuse(head, name)
     if _decompressor(head, name) is not None or is_archive(head):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator
 
-from .containers import MOST_DEPTH, Budget, TooLarge, expanded, members, packed
+from .containers import Budget, again, begin, each
 from .encodings import decode, wide
 from .knowledge.base import Knowledge
 from .reading import Log, ReadError, noted, read
@@ -51,32 +51,23 @@ def read_file(path: str, knowledge: Knowledge, seen: Seen | None = None) -> list
 def logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
     """The logs in these bytes. Raises ReadError."""
     budget = Budget(name)
-    found = _logs(chunks, name, knowledge, budget, 0)
-    if not found:
-        raise ReadError(f"{name}: the archive holds no text file; give the log itself")
-    return [noted(log, budget.notes) for log in found]
+
+    def taken(name: str, chunks: Iterator[bytes]) -> list[Log]:
+        return _text(chunks, name, knowledge)
+
+    def spooled(chunks: Iterator[bytes], name: str) -> IO[bytes]:
+        return _spooled(chunks, name, budget)
+
+    return [noted(log, budget.notes) for log in each(chunks, name, budget, taken, spooled)]
 
 
-def _logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budget, depth: int) -> list[Log]:
-    """The logs in the input (``depth`` 0) or in what is packed in it: compressed data as it comes, archives file by file."""
-    if depth > MOST_DEPTH + 1:
-        raise ReadError(f"{name}: archives are nested more than {MOST_DEPTH} deep; unpack the log first")
-    head, more = _begin(chunks, WHOLE)
-    if packed(head, name):
-        whole = _again(head, chunks)
-        inner = expanded(whole, head, name, budget)
-        if inner is not None:
-            return _logs(inner, name, knowledge, budget, depth + 1)
-        with _spooled(whole, name, budget) as file:
-            return [
-                log
-                for member, pieces in members(file, head, name, budget)
-                for log in _member(pieces, member, knowledge, budget, depth + 1)
-            ]
+def _text(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
+    """The logs in a text: read whole where it is short or one document, else what the selector keeps of it."""
+    head, more = begin(chunks, WHOLE)
     if not more:
         return read(head, name)
     if _is_document(head):
-        head, more = _begin(_again(head, chunks), _MOST_DOCUMENT)
+        head, more = begin(again(head, chunks), _MOST_DOCUMENT)
         if not more:
             return read(head, name)
         if b"\n" not in head[:WHOLE]:
@@ -86,21 +77,9 @@ def _logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budg
             )
     encoding, mark = wide(head)
     selector = Selector(knowledge, name, encoding)
-    for chunk in _recoded(_again(head[mark:], chunks), encoding) if encoding else _again(head, chunks):
+    for chunk in _recoded(again(head[mark:], chunks), encoding) if encoding else again(head, chunks):
         selector.feed(chunk)
     return [selector.finish()]
-
-
-def _member(chunks: Iterator[bytes], name: str, knowledge: Knowledge, budget: Budget, depth: int) -> list[Log]:
-    """The logs in a file of an archive; none where it is no text or cannot be read: the others count."""
-    try:
-        return _logs(chunks, name, knowledge, budget, depth)
-    except TooLarge:
-        raise
-    except ReadError:
-        if depth > MOST_DEPTH:
-            raise
-        return []
 
 
 def _spooled(chunks: Iterable[bytes], name: str, budget: Budget) -> IO[bytes]:
@@ -126,23 +105,6 @@ def _chunks(source: Source, seen: Seen | None) -> Iterator[bytes]:
         if seen:
             seen(count)
         yield chunk
-
-
-def _again(head: bytes, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from chunks
-
-
-def _begin(chunks: Iterator[bytes], most: int) -> tuple[bytes, bool]:
-    """The first bytes, more than ``most`` if there are so many, and whether there are."""
-    parts: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        parts.append(chunk)
-        size += len(chunk)
-        if size > most:
-            return b"".join(parts), True
-    return b"".join(parts), False
 
 
 def _is_document(head: bytes) -> bool:
