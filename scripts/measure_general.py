@@ -1,7 +1,8 @@
 """How well unknown wordings are understood: each labelled log is triaged without the signatures that point to its cause.
 
 What is then still found, by status codes, by other messages of the log and by the general signatures (rules/signatures/general),
-estimates the answers on messages that the knowledge base has never seen. Usage: python scripts/measure_general.py [DIR...] [--details]
+estimates the answers on messages that the knowledge base has never seen. Of the answers that rest on general signatures alone it also
+tells how sure they were and how often they were right. Usage: python scripts/measure_general.py [DIR...] [--details]
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from cudnn_triage.engine import Triager
 from cudnn_triage.evaluation.labelled import read_folder
 from cudnn_triage.evaluation.measure import answers, examine
+from cudnn_triage.evaluation.metrics import calibration_error, reliability
 from cudnn_triage.evidence import Case
 from cudnn_triage.knowledge.base import Knowledge, compile_folders
 from cudnn_triage.matching import Occurrence
@@ -37,8 +39,25 @@ def knowing_rules(case: Case, causes: set[str], knowledge: Knowledge) -> set[str
     }
 
 
+def only_general(case: Case, cause: str) -> bool:
+    """Whether all that speaks for a cause was read by general signatures."""
+    spoken = [item for item in case.evidence if item.cause == cause and item.supports]
+    return bool(spoken) and all(item.occurrence is not None and item.occurrence.general for item in spoken)
+
+
+def print_calibration(given: list[tuple[float, bool]]) -> None:
+    """Print how sure answers were and how often they were right, all together and by tenths of confidence."""
+    if not given:
+        return
+    sure, right = sum(c for c, _ in given) / len(given), sum(r for _, r in given) / len(given)
+    print(f"{len(given)} answers rest on general signatures alone: mean confidence {sure:.2f}, right {right:.2f}")
+    for confidence, share, count in reliability(given):
+        print(f"  {count:4} at {confidence:.2f}: right {share:.2f}")
+    print(f"  calibration error {calibration_error(given):.3f}")
+
+
 def main() -> None:
-    """Print how many answers stay fair, by cause."""
+    """Print how many answers stay fair, by cause, and how well those given in general terms know what they know."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path, default=[ROOT / "corpus"])
     parser.add_argument("--details", action="store_true", help="list the logs that are no longer understood")
@@ -51,6 +70,7 @@ def main() -> None:
     total: Counter[str] = Counter()
     fair: Counter[str] = Counter()
     lost: list[str] = []
+    given: list[tuple[float, bool]] = []  # confidence, and whether it was right
     for item in (item for folder in options.folders for item in read_folder(folder)):
         if not item.gold or item.gold[0] in whole.knowledge.off_field or len(item.log) > _LONGEST:
             continue
@@ -60,7 +80,10 @@ def main() -> None:
             continue
         unheard.clear()
         unheard.update(knowing)
-        (found,) = answers(deaf, [item], examine(deaf, [item]))
+        examined = examine(deaf, [item])
+        (found,) = answers(deaf, [item], examined)
+        if found.confidence is not None and only_general(examined[0][1], found.first):
+            given.append((found.confidence, found.fair))
         total[item.gold[0]] += 1
         fair[item.gold[0]] += found.fair
         if not found.fair:
@@ -68,6 +91,7 @@ def main() -> None:
     print(f"{sum(fair.values())} of {sum(total.values())} logs ({sum(fair.values()) / sum(total.values()):.0%})")
     for cause, count in total.most_common():
         print(f"  {fair[cause]:3} of {count:3}  {cause}")
+    print_calibration(given)
     if options.details:
         print("\n".join(lost))
 

@@ -92,6 +92,18 @@ def test_what_is_read_in_general_terms_is_never_believed_much(general: Rules) ->
     assert 0.5 < said.confidence <= DEFAULTS["general"]
 
 
+def test_of_causes_read_in_general_terms_the_likelier_is_believed_more(general: Rules) -> None:
+    general.cause("asleep")
+    general.file("weights.yaml", "temperature: 0.3\n")
+    both = "[{cause: asleep, strength: strong, odds: 0.3}, {cause: gizmo-gone, strength: strong}]"
+    general.file(
+        "signatures/general/general-gone.yaml", GENERAL.replace("[{cause: gizmo-gone, strength: likely}]", both)
+    )
+    first, second = triage(f"{FAILED}my gizmo seems lost", knowledge=general.knowledge()).diagnoses
+    assert (first.cause, second.cause) == ("gizmo-gone", "asleep")
+    assert first.confidence > 1.5 * second.confidence
+
+
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [

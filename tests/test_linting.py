@@ -1008,6 +1008,10 @@ def test_knowledge_gate_every_fatal_cause_has_a_fix_that_can_be_verified(shipped
     ] == []
 
 
+def test_knowledge_gate_every_message_says_in_which_releases_it_stands(shipped: Rulebook) -> None:
+    assert [s.id for s in shipped.signatures.values() if s.inside != "unexplained" and not s.releases] == []
+
+
 RECORDED = re.compile(r"\{([A-Za-z][\w.-]*):")
 HOLE = re.compile(r"(?<![${])\{([A-Za-z][\w.-]*)\}")
 

@@ -69,10 +69,11 @@ def rank(
     for item in evidence:
         by_cause.setdefault(item.cause, []).append(item)
     most = numbers["none"] + numbers["temperature"] * math.log(numbers["general"] / (1 - numbers["general"]))
-    scored = {
-        cause: min(score(items, numbers), most) if _in_general(items) else score(items, numbers)
-        for cause, items in by_cause.items()
-    }
+    scored = {cause: score(items, numbers) for cause, items in by_cause.items()}
+    general = [cause for cause, items in by_cause.items() if _in_general(items)]
+    top = max((scored[cause] for cause in general), default=0.0)
+    if top > most:
+        scored.update((cause, scored[cause] * most / top) for cause in general)
     scored = {cause: value for cause, value in scored.items() if value > 0}
     rivals = {_NONE: numbers["none"]}
     competing = frozenset(competing)
