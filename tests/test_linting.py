@@ -599,6 +599,14 @@ MISTAKES = {
         "regex[0]",
         "not a valid RE2 pattern",
     ),
+    "regex-with-flags-inside": (
+        OLD,
+        "points_to:",
+        "regex: ['cheese of (?-i:FROB) kinds']\npoints_to:",
+        "regex:",
+        "regex[0]",
+        "a group with flags of its own",
+    ),
     "regex-without-text": (
         OLD,
         "points_to:",

@@ -166,6 +166,10 @@ def _regex(
     except re2.error as error:
         book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
         return []
+    if (flags := _FLAGS_OF_GROUP.search(pattern)) is not None:
+        told = f"{flags[0]}...): a group with flags of its own, which not every browser knows that shows the site"
+        book.problems.append(document.problem(path, f"{told}; patterns ignore case, and [\\s\\S] is any character"))
+        return []
     runs = _regex_literals(pattern)
     place, literal = max(runs, key=lambda run: len(squeeze(run[1])), default=(0, ""))
     needs, anchor = [found for _, run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
@@ -219,7 +223,8 @@ def _width(pattern: str) -> int:
     return longest
 
 
-_GROUP = re.compile(r"\((?:\?(?:P<\w+>|[a-z]*:|[a-z]+(?=\))))?")
+_FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
+_GROUP = re.compile(r"\((?:\?(?:P<\w+>|:|[a-z]+(?=\))))?")
 """The beginning of a group: ``(``, ``(?:``, ``(?P<name>``, or the flags of ``(?i)``."""
 
 
