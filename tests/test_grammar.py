@@ -579,6 +579,17 @@ def test_tensorflow_detected_at_node() -> None:
     assert "not supported here" in only_raised(structure).message
 
 
+def test_the_place_that_a_library_names_belongs_to_the_message_it_was_announced_by() -> None:
+    structure = read("""
+        RuntimeError: Critical error when building pipeline:
+        Error when constructing operator encountered:
+        [/opt/lib/factory.h:54] Assert on "found" failed
+        The pipeline is no longer valid.
+    """)
+    assert roles(structure) == "EEEE"
+    assert roles(read("ValueError: the end\n[/data/a.bin] written")) == "ET"
+
+
 def test_a_printed_object_does_not_belong_to_the_message() -> None:
     structure = read("""
         RuntimeError: cannot load

@@ -125,7 +125,8 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
                 pos += 1
                 continue
             after_frame = False
-        if foreign(stream, pos, bare, own) or (depth >= margin + 4 and _quoted(stream, pos, type_)):
+        placed = colon and bare.startswith("[/")  # the announced message of a C++ library begins with its place
+        if (foreign(stream, pos, bare, own) and not placed) or (depth >= margin + 4 and _quoted(stream, pos, type_)):
             return pos
         if pos + 1 < size and TRACEBACK in texts[pos + 1] and not bare.startswith("-- Process"):
             return pos  # what announces the next traceback
