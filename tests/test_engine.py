@@ -228,6 +228,16 @@ def test_how_a_process_dies_of_an_exception_adds_nothing(base: Rules, after: str
     assert "ValueError" in found.summary
 
 
+@pytest.mark.parametrize("line", ["the mould failed to set", 'time="2024-05-01T10:00:00Z" level=error msg="no mould"'])
+def test_a_short_paste_that_reads_like_an_error_is_not_called_free_of_failures(base: Rules, line: str) -> None:
+    found = report(base, f"pouring\n{line}\n")
+    assert (found.verdict, [f.line for f in found.failed]) == ("unrelated", [2])
+    assert line in found.summary
+    many = "".join(f"pouring {letter}\n" for letter in "abcdefgh")
+    assert report(base, f"{many}{line}\n").failed == ()  # programs log errors that they go on from
+    assert report(base, "pouring\nall is well\n").failed == ()
+
+
 def test_what_killed_a_process_without_an_exception_is_its_failure(base: Rules) -> None:
     assert fact(report(base, "Segmentation fault (core dumped)"), "failure.type") == ["SIGSEGV"]
     assert fact(report(base, f"Aborted\n{FAILED}ValueError: x"), "failure.type") == ["ValueError"]

@@ -430,6 +430,22 @@ def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[in
     return {i for o in speaking for i in range(o.first, o.last + 1)}
 
 
+PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
+_SHORT = 6  # lines of a log of which each was pasted for what it says
+
+
+def pasted(case: Case) -> list[int]:
+    """All printed lines of a log so short that each of them was pasted for what it says, in whatever words; else none."""
+    printed = [i for i, role in enumerate(case.structure.roles) if role in PRINTED]
+    return printed if len(printed) <= _SHORT else []
+
+
+def complains(line: Line, knowledge: Knowledge) -> bool:
+    """Whether a line reads like an error, by its level or its words."""
+    lowered = line.text.lower()
+    return line.level in ("E", "F") or any(word in lowered for word in knowledge.error_words)
+
+
 def unexplained_lines(
     occurrences: Sequence[Occurrence],
     lines: Sequence[Line],

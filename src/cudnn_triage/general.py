@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from .evidence import WEIGHTY, Case, has_field_word, serious_failures, spoken_of, unexplained_lines
+from .evidence import (
+    PRINTED,
+    WEIGHTY,
+    Case,
+    complains,
+    has_field_word,
+    pasted,
+    serious_failures,
+    spoken_of,
+    unexplained_lines,
+)
 from .knowledge.base import Knowledge
 from .light import linear_pattern
 from .lines import Line
 from .matching import Capture, Occurrence
-from .structure import Failure, Role
+from .structure import Failure
 from .values import read
 
 TYPE_CHECKING = False
@@ -23,8 +33,6 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of a line that are read
 _WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
-_SHORT = 6  # lines of a log of which each is read
-_PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
@@ -88,7 +96,7 @@ class GeneralReader:
             return found
         asked = unexplained_lines(telling, case.lines, case.structure, knowledge)
         if not asked and not failures:
-            asked = self._whole(case, covered)
+            asked = [i for i in pasted(case) if i not in covered]
         return self._lines(asked, case.lines) or self._wrong(case, covered)
 
     def _says_nothing(self, failure: Failure) -> bool:
@@ -102,20 +110,12 @@ class GeneralReader:
 
     def _wrong(self, case: Case, covered: set[int]) -> list[Occurrence]:
         """What is found in lines that read like errors, names of files and images aside: they tell where, not what."""
-        words = self.knowledge.error_words
         asked = [
             i
             for i, line in enumerate(case.lines)
-            if i not in covered
-            and case.structure.roles[i] in _PRINTED
-            and (line.level in ("E", "F") or any(word in line.text.lower() for word in words))
+            if i not in covered and case.structure.roles[i] in PRINTED and complains(line, self.knowledge)
         ][:_MOST]
         return [o for i in asked for o in self.line(i, {i: _nameless(case.lines[i])})]
-
-    def _whole(self, case: Case, covered: set[int]) -> list[int]:
-        """The lines of a log so short that each of them was pasted for what it says, in whatever words."""
-        printed = [i for i, role in enumerate(case.structure.roles) if role in _PRINTED]
-        return [i for i in printed if i not in covered] if len(printed) <= _SHORT else []
 
     def _vague(self, occurrence: Occurrence) -> bool:
         """Whether a match says no more than that something outside the field failed: 'No such file or directory'."""

@@ -103,11 +103,14 @@ _KEPT = pattern(
     | \[TRT\][ ]\[(?P<trt>[IWEF])\]
     | (?:\[[\w.]{{1,40}}\][ ])?\[?(?P<word>{LEVEL})\]?[ ]{{0,5}}(?::|\]|[ ]-)
     | [\w./\\:-]{{1,200}}[:(]\d{{1,6}}\)?:[ ]\w{{0,40}}(?P<python>Warning):
+      # time="..." level=fatal msg="...": logrus, go-kit, slog
+    | (?:[\w.]{{1,20}}=(?:"[^"]{{0,80}}"|\S{{1,80}})[ ]){{0,4}}
+        (?:level|lvl)=(?P<pairs>(?i:panic|fatal|critical|error|warn(?:ing)?|notice|info|debug|trace))\b
     )
     """,
     re.VERBOSE,
 )
-_KEPT_FIRST = frozenset("IWEF[0123456789/CNDTSefwdic<")
+_KEPT_FIRST = frozenset("IWEF[0123456789/CNDTSefwdic<tl")
 
 
 def is_record(text: str, at: int = 0) -> bool:
@@ -143,4 +146,4 @@ def _letter(match: re.Match[str]) -> str:
     if match.lastgroup is None:
         return ""
     first = match[match.lastgroup][:1].upper()
-    return "F" if first in "CF" else first if first in "WE" else "I"
+    return "F" if first in "CFP" else first if first in "WE" else "I"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from . import __version__
 from .conditions import holds
-from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, serious_failures, unexplained_lines
+from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, complains, pasted, serious_failures, unexplained_lines
 from .facts import Fact
 from .fixes import called_for, ready
 from .knowledge.base import Knowledge
@@ -135,7 +135,8 @@ class Writer:
         return tuple(steps[:_STEPS])
 
     def _failed(self, case: Case) -> tuple[LogLine, ...]:
-        """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds."""
+        """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds, and
+        in a log so short that it was pasted for what it says, the lines that read like errors."""
         failures = serious_failures(case.structure)
         if failures:
             return tuple(
@@ -146,6 +147,8 @@ class Writer:
             for e in case.evidence
             if e.cause in self.knowledge.off_field and e.supports and e.occurrence
         }
+        if not other and not case.structure.ended_well:
+            other = {i for i in pasted(case) if complains(case.lines[i], self.knowledge)}
         return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
 
     def _benign(
