@@ -156,3 +156,9 @@ def test_a_home_that_cannot_be_written_only_costs_time(
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     assert keep(rules).digest == keep(rules).digest
     assert home.is_file()
+
+
+def test_one_folder_of_rules_is_not_read_letter_by_letter(tmp_path: Path) -> None:
+    for folder_ in (str(tmp_path), tmp_path):
+        with pytest.raises(TypeError, match="expected a tuple of folders"):
+            load(folder_)  # type: ignore[arg-type]

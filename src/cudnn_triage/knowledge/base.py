@@ -227,8 +227,11 @@ def shipped_rules() -> AbstractContextManager[Path]:
 def load(extra: tuple[str | Path, ...] = ()) -> Knowledge:
     """The shipped knowledge base, with the rules of ``extra`` folders added; same ids override.
 
-    Raises KnowledgeError, with every problem's file, line and field, where a rule cannot be used.
+    Raises KnowledgeError, with every problem's file, line and field, where a rule cannot be used, and TypeError for one
+    folder that is not in a tuple.
     """
+    if isinstance(extra, (str, os.PathLike)):
+        raise TypeError(f"expected a tuple of folders, got {type(extra).__name__}: load(({os.fspath(extra)!r},))")
     shipped = None if source_rules() else _carried()
     if shipped is not None and not extra:
         return Knowledge(shipped)
