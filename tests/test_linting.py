@@ -923,6 +923,13 @@ def test_a_knowledge_base_with_mistakes_cannot_be_used_and_tells_all_of_them(fol
     assert {f"rules/{CAUSE_FILE}:4", f"rules/{OLD}:4"} <= told
 
 
+@pytest.mark.parametrize("file", [CAUSE_FILE, OLD])
+def test_what_names_a_rule_that_cannot_be_read_is_not_at_fault(folder: Path, file: str) -> None:
+    change(folder, file, "title: The", "title: [The")
+    problems = lint([folder])
+    assert [(p.file, p.line > 0) for p in problems] == [(f"rules/{file}", True)]
+
+
 def test_only_examples_leaves_the_other_checks_out(folder: Path) -> None:
     for name in ("near-miss-matches", "unknown-neighbour"):
         file, old, new, *_ = MISTAKES[name]

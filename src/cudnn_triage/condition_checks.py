@@ -22,7 +22,7 @@ _FIXES = "no message, table or probe tells {}"
 
 def conditions(book: Rulebook) -> Iterator[Problem]:
     """Conditions that rank ask for what logs can tell, those of fixes for what anything can tell; platforms are known first."""
-    if book.disabled:
+    if book.absent:
         return  # what rules that were taken out would tell is no mistake of the others
     told = _Told(book)
     for signature in book.signatures.values():

@@ -126,7 +126,7 @@ class _Names:
         self.book = book
         self.facts = book.facts.keys() | STRUCTURE_FACTS.keys()
         codes = {code.name for library in book.codes.values() for code in library.codes}
-        self.ids = book.signatures.keys() | book.causes.keys() | codes | book.disabled
+        self.ids = book.signatures.keys() | book.causes.keys() | codes | book.absent
 
     def of_signature(self, name: str) -> Iterator[Problem]:
         """Holes, regex types, ``sets`` and conditions of one signature."""

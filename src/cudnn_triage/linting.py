@@ -91,7 +91,7 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
                     )
     for cause in book.causes.values():
         for i, name in enumerate(cause.neighbours):
-            if name not in book.causes and name not in book.disabled:
+            if name not in book.causes and name not in book.absent:
                 yield book.documents[cause.id].problem(
                     f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes{nearest(name, book.causes)}"
                 )
@@ -297,4 +297,4 @@ def _in_log(matcher: Matcher, lines: list[Line]) -> set[str]:
 
 def _ids(book: Rulebook) -> set[str]:
     codes = {code.name for library in book.codes.values() for code in library.codes}
-    return book.signatures.keys() | book.causes.keys() | codes | book.disabled
+    return book.signatures.keys() | book.causes.keys() | codes | book.absent

@@ -94,7 +94,7 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
         if pointer.odds and pointer.against:
             book.problems.append(document.problem(f"{path}[{i}].odds", "goes with 'strength', not with 'against'"))
         if pointer.cause not in book.causes:
-            if pointer.cause not in book.disabled:
+            if pointer.cause not in book.absent:
                 book.problems.append(
                     document.problem(f"{path}[{i}].cause", f"no cause {pointer.cause!r} in rules/causes")
                 )

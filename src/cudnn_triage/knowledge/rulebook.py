@@ -43,7 +43,13 @@ class Rulebook:
     documents: dict[str, Document] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     disabled: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
     digest: str = ""
+
+    @property
+    def absent(self) -> set[str]:
+        """Ids that others may name although no rule has them: of disabled rules, and of files with a mistake, told once."""
+        return self.disabled | self.unread
 
     def place_of_probe(self, name: str) -> tuple[Document, str]:
         """The document in which a probe stands, and its path there."""
@@ -63,6 +69,7 @@ def read(folders: Iterable[Path]) -> Rulebook:
                 _read_file(path, folder, book, mine)
             except Problem as problem:
                 book.problems.append(problem)
+                book.unread.add(path.stem)
     return book
 
 
