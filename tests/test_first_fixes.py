@@ -8,6 +8,8 @@ import re
 import pytest
 
 from cudnn_triage import triage
+from cudnn_triage.facts import Fact, Facts
+from cudnn_triage.fixes import ready
 from cudnn_triage.knowledge.base import load
 
 KNOWLEDGE = load()
@@ -31,6 +33,11 @@ LABEL = "nll_loss.cu:104: block: [0,0,0], thread: [3,0,0] Assertion `t >= 0 && t
 LABEL += "RuntimeError: CUDA error: device-side assert triggered"
 TORCHVISION = "RuntimeError: operator torchvision::nms does not exist"
 WSL = "LD_LIBRARY_PATH=/usr/lib/wsl/lib\n"
+NO_DEVICES = "No devices were found"
+JULIA = 'could not load library "C:\\Users\\x\\.julia\\artifacts\\d1e2f396\\bin\\cudnn_ops_infer64_8.dll"\nAccess is denied.'
+LIBDEVICE = (
+    "Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice. This may result in compilation or runtime failures"
+)
 
 ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
     (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
@@ -61,6 +68,12 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
     (WSL + UNKNOWN, "cuda-context-stale", "wsl.exe --shutdown", "rmmod"),
     (UNKNOWN, "cuda-context-stale", "rmmod nvidia_uvm", "wsl"),
     (TORCHVISION, "conflicting-packages", "torchvision", "nvidia-smi"),
+    (f"C:\\Users\\x> nvidia-smi\n{NO_DEVICES}", "gpu-init-failed", "Enable-PnpDevice", "shutdown"),
+    (f"$ docker run --rm ubuntu nvidia-smi\n{NO_DEVICES}", "gpu-init-failed", "--gpus all", "poweroff"),
+    (JULIA, "windows-dll-missing", "chmod", "nvidia-cudnn"),
+    (f"/home/x/miniconda3/envs/a/lib\n{LIBDEVICE}", "cuda-home-missing", "conda install", "pip"),
+    ("fatal error: THC/THC.h: No such file or directory", "api-removed", "C10_CUDA_CHECK", "pip install"),
+    ("SystemError: GPU device not found", "gpu-not-visible", "menu", "CUDA_VISIBLE_DEVICES"),
 ]
 
 
@@ -95,3 +108,33 @@ def test_every_placeholder_comes_with_a_way_to_find_its_value() -> None:
                 and not any(way in text for way in ways)
             ]
     assert not lost
+
+
+def test_in_a_notebook_a_shells_commands_are_those_of_a_cell() -> None:
+    log = "/usr/local/lib/python3.10/dist-packages/google/colab/_shell.py\nRuntimeError: Found no NVIDIA driver on your system."
+    fixes = [fix for found in triage(log, knowledge=KNOWLEDGE).diagnoses for fix in found.fixes]
+    commands = [command for fix in fixes for command in fix.commands]
+    assert "!nvidia-smi" in {command.split("   #")[0].strip() for command in commands}
+    assert not [c for c in commands if c.startswith(("python ", "nvidia-smi", "export ", "cd "))]
+    assert not [c for c in commands if c.startswith(("!import ", "!#", "!%"))]
+
+
+def test_checks_that_are_words_stay_words() -> None:
+    facts = Facts([Fact("platform.hosted", "colab")])
+    fix = {
+        "when": None,
+        "first": None,
+        "solve": "",
+        "needs": [],
+        "title": "t",
+        "safety": "inspect",
+        "applies": "",
+        "why": "",
+    }
+    made = {
+        "commands": ["cd /content", "x = model(y)", "A=1 python t.py"],
+        "verify": ["python is found", "python -V", "ls shows it"],
+    }
+    (item,) = ready([{**fix, **made}], facts, lambda _: False, KNOWLEDGE)
+    assert item.commands == ("%cd /content", "x = model(y)", "!A=1 python t.py")
+    assert item.verify == ("python is found", "!python -V", "ls shows it")

@@ -1116,6 +1116,37 @@ def test_output_is_no_listing(log: str) -> None:
     assert "S" not in roles(read(log))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "test_raises_out_of_memory (numba.tests.test_cuda.TestErrors.test_raises_out_of_memory) ... ok",
+        "test_no_device (frob.tests.TestX) ... skipped 'CUDA not available'",
+        "tests/test_cuda.py::test_launch_failed[cudnn-error] PASSED                 [ 31%]",
+        "test driver::error_out_of_memory ... ok",
+        "--- PASS: TestNoDevice (0.00s)",
+        "[       OK ] CudaError.IllegalAddress (3 ms)",
+        "[ RUN      ] CudaError.IllegalAddress",
+        " 3/12 Test  #3: cuda_error_no_device ......   Passed    0.02 sec",
+    ],
+)
+def test_the_name_of_a_test_that_passed_is_no_error(line: str) -> None:
+    assert roles(read(f"collecting\n{line}\ndone")) == "TST"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "test_raises_out_of_memory (numba.tests.test_cuda.TestErrors) ... ERROR",
+        "tests/test_cuda.py::test_launch FAILED                 [ 31%]",
+        "[  FAILED  ] CudaError.IllegalAddress (3 ms)",
+        "test run: CUDA error: out of memory, retrying ... ok",
+        "RUN pip install torch",
+    ],
+)
+def test_what_did_not_pass_stays_output(line: str) -> None:
+    assert "S" not in roles(read(f"collecting\n{line}\ndone"))
+
+
 def test_descriptions_of_options_are_no_output() -> None:
     structure = read("""
         usage: prog [-h] [--signal S]

@@ -13,6 +13,7 @@ from .values import Soname, Value, Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from .solving import Answer, Situation
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 _HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _DECIDING = ("gpu.cc", "driver.version", "cuda.driver")  # facts without which the solver is not asked
 _TYPED = (Version, Soname, int, float)
+_CODE = pattern(
+    r"[!%#{]|import |from |[A-Za-z_][\w.]* = |[A-Za-z_][\w.]*\("
+)  # what a cell of a notebook takes as it is
+_SHELL = pattern(  # a shell's command, among checks that say in words what is to be seen
+    r"(?:[A-Z_]+=\S* )*(?:python3?|pip3?|uv|nvidia-smi|nvcc|ls|cat|df|free|find|grep|ldconfig|ldd|env|dpkg|torchrun"
+    r"|echo|file|tail|head|cuobjdump|trtexec|compute-sanitizer|julia|ffprobe)"
+    r"(?: [^a-z ]| \S+\.(?:py|so|dll|log)\b| (?:list|check|freeze|show|topo|pip)\b|$)"
+)
 _SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
 
 
@@ -82,7 +91,10 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[Fi
         why = f"{item.why}; {answer.summary}" if answer.status == "none" else item.why
         return replace(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked)))), False
     title, why = f"Install {answer.choice.words}", "; ".join(answer.reasons)
-    return FixItem(title, fix["safety"], answer.commands, "", answer.verify, why), True
+    commands, verify = answer.commands, answer.verify
+    if facts.values("platform.hosted"):
+        commands, verify = in_cells(commands), in_cells(verify)
+    return FixItem(title, fix["safety"], commands, "", verify, why), True
 
 
 def _installed(answer: Answer, situation: Situation) -> bool:
@@ -103,7 +115,16 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     if manager:
         commands = tuple(_called(command, manager, knowledge) for command in commands)
         verify = tuple(_called(command, manager, knowledge) for command in verify)
+    if facts.values("platform.hosted"):
+        commands, verify = in_cells(commands), tuple(in_cells([v])[0] if _SHELL.match(v) else v for v in verify)
     return FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing))
+
+
+def in_cells(commands: Iterable[str]) -> tuple[str, ...]:
+    """Commands as the cells of a hosted notebook take them: a shell's with ``!``, and ``%cd``, which lasts."""
+    return tuple(
+        c if _CODE.match(c) else f"%{c}" if c.startswith("cd ") and "&&" not in c else f"!{c}" for c in commands
+    )
 
 
 def _manager(facts: Facts, knowledge: Knowledge) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""Text about software that no program printed because of what happened to it: commits, found source lines, descriptions of options."""
+"""Text that tells nothing of what went wrong: commits, found source lines, descriptions of options, names of tests that passed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,30 @@ _FOUND = pattern(  # grep -n, git grep: what is behind the number is code, with 
     r"(?::\d{1,6}:(?!\d)|-\d{1,6}-(?!\d))(?:\S|\s\s|\t|$)"
 )
 _OPTION = pattern(r"(\s{1,8})-{1,2}[A-Za-z?][\w-]*")
+_RESULTS = ("ok", "PASS", "pass", "kipped", "SKIPPED", "RUN", "Passed", "expected failure", "OK ]")
+_PASSED = pattern(  # unittest, pytest, cargo, Go, googletest, ctest: its name may speak of any error
+    r"""(?x)
+    \s{0,8}(?:
+        test\S{0,200}(?:[ ]\([\w.]{1,300}\))?[ ]\.\.\.[ ](?:ok|expected[ ]failure|skipped[ ].{1,300})$
+      | test[ ]\S{1,300}[ ]\.\.\.[ ](?:ok|ignored\b.{0,200})$
+      | \S{1,300}\.py::\S{1,400}[ ](?:PASSED|SKIPPED|XFAIL)\b.{0,200}$
+      | (?:---[ ]|===[ ])(?:PASS|SKIP|RUN)[: ]
+      | \[[ ](?:RUN[ ]{5}|[ ]{6}OK|[ ]SKIPPED)[ ]\][ ]
+      | \d{1,6}/\d{1,6}[ ]Test[ ]{1,5}\#\d{1,6}:[ ]\S{1,300}[ ].{0,200}\bPassed\b
+    )
+    """
+)
 _USAGE = ("usage:", "Usage:", "USAGE:")
 
 
 def mark(page: Page) -> None:
-    """Mark a log that is a listing as a whole, and the descriptions of options below a program's usage."""
+    """Mark a log that is a listing as a whole, the descriptions of options below a program's usage, and tests that passed."""
     texts = page.texts
     full = [index for index, text in enumerate(texts) if text and not text.isspace()]
+    for index in full:
+        text = texts[index]
+        if any(word in text for word in _RESULTS) and _PASSED.match(text):
+            page.roles[index] = Role.SOURCE
     if len(full) < _LEAST:
         return
     if not _mark_whole(page, full):
