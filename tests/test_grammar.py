@@ -590,6 +590,22 @@ def test_the_place_that_a_library_names_belongs_to_the_message_it_was_announced_
     assert roles(read("ValueError: the end\n[/data/a.bin] written")) == "ET"
 
 
+def test_cmake_says_what_is_wrong_below_the_place() -> None:
+    structure = read("""
+        -- Configuring
+        CMake Error at CMakeLists.txt:53 (message):
+          The backend requires the library.  Please
+
+          disable it
+        Call Stack (most recent call first):
+          other/CMakeLists.txt:13 (include)
+    """)
+    failure = only_failure(structure)
+    assert (failure.first, failure.last) == (1, 4)
+    assert failure.text.endswith("(message): The backend requires the library.  Please disable it")
+    assert only_failure(read("CMake Error: no such file\n  nearby")).last == 0
+
+
 def test_a_printed_object_does_not_belong_to_the_message() -> None:
     structure = read("""
         RuntimeError: cannot load

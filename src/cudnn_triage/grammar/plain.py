@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ..structure import Role
 from . import failures, records
-from .page import Stream
+from .page import Stream, indent
+
+_LONGEST = 30  # lines of CMake's message
 
 
 def read(stream: Stream, pos: int, bare: str) -> None:
@@ -19,4 +21,20 @@ def read(stream: Stream, pos: int, bare: str) -> None:
         return
     told = failures.read(bare)
     if told is not None and not (told[0] == "fatal-log" and is_record):
-        stream.fail(told[0], told[1], pos, pos, bare)
+        last = _end(stream, pos, bare)
+        below = (stream.texts[at].strip() for at in range(pos + 1, last + 1))
+        stream.fail(told[0], told[1], pos, last, " ".join((bare, *filter(None, below))))
+
+
+def _end(stream: Stream, pos: int, bare: str) -> int:
+    """The last line of a failure: CMake prints what it has to say below the place, indented."""
+    last = pos
+    if bare.startswith("CMake Error") and bare.endswith(":"):
+        margin = indent(stream.texts[pos])
+        for at in range(pos + 1, min(pos + _LONGEST, stream.size)):
+            text = stream.texts[at]
+            if text.strip():
+                if indent(text) <= margin:
+                    break
+                last = at
+    return last
