@@ -1139,6 +1139,7 @@ def test_output_is_no_listing(log: str) -> None:
         "test_no_device (frob.tests.TestX) ... skipped 'CUDA not available'",
         "tests/test_cuda.py::test_launch_failed[cudnn-error] PASSED                 [ 31%]",
         "test driver::error_out_of_memory ... ok",
+        "test driver::error_no_device ... ignored, needs a GPU",
         "--- PASS: TestNoDevice (0.00s)",
         "[       OK ] CudaError.IllegalAddress (3 ms)",
         "[ RUN      ] CudaError.IllegalAddress",

@@ -13,7 +13,6 @@ from .values import Soname, Value, Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from .solving import Answer, Situation
@@ -91,10 +90,7 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[Fi
         why = f"{item.why}; {answer.summary}" if answer.status == "none" else item.why
         return replace(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked)))), False
     title, why = f"Install {answer.choice.words}", "; ".join(answer.reasons)
-    commands, verify = answer.commands, answer.verify
-    if facts.values("platform.hosted"):
-        commands, verify = in_cells(commands), in_cells(verify)
-    return FixItem(title, fix["safety"], commands, "", verify, why), True
+    return _as_typed(FixItem(title, fix["safety"], answer.commands, "", answer.verify, why), facts), True
 
 
 def _installed(answer: Answer, situation: Situation) -> bool:
@@ -115,16 +111,26 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     if manager:
         commands = tuple(_called(command, manager, knowledge) for command in commands)
         verify = tuple(_called(command, manager, knowledge) for command in verify)
-    if facts.values("platform.hosted"):
-        commands, verify = in_cells(commands), tuple(in_cells([v])[0] if _SHELL.match(v) else v for v in verify)
-    return FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing))
-
-
-def in_cells(commands: Iterable[str]) -> tuple[str, ...]:
-    """Commands as the cells of a hosted notebook take them: a shell's with ``!``, and ``%cd``, which lasts."""
-    return tuple(
-        c if _CODE.match(c) else f"%{c}" if c.startswith("cd ") and "&&" not in c else f"!{c}" for c in commands
+    return _as_typed(
+        FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing)), facts
     )
+
+
+def _as_typed(item: FixItem, facts: Facts) -> FixItem:
+    """A fix as it is typed where the log is from: in a hosted notebook, into cells."""
+    if not facts.values("platform.hosted"):
+        return item
+    from dataclasses import replace
+
+    verify = tuple(_in_a_cell(check) if _SHELL.match(check) else check for check in item.verify)
+    return replace(item, commands=tuple(map(_in_a_cell, item.commands)), verify=verify)
+
+
+def _in_a_cell(command: str) -> str:
+    """A command as a cell of a notebook takes it: a shell's with ``!``, and ``%cd``, which lasts."""
+    if _CODE.match(command):
+        return command
+    return f"%{command}" if command.startswith("cd ") and "&&" not in command else f"!{command}"
 
 
 def _manager(facts: Facts, knowledge: Knowledge) -> dict[str, str] | None:

@@ -14,7 +14,14 @@ _FOUND = pattern(  # grep -n, git grep: what is behind the number is code, with 
     r"(?::\d{1,6}:(?!\d)|-\d{1,6}-(?!\d))(?:\S|\s\s|\t|$)"
 )
 _OPTION = pattern(r"(\s{1,8})-{1,2}[A-Za-z?][\w-]*")
-_RESULTS = ("ok", "PASS", "pass", "kipped", "SKIPPED", "RUN", "Passed", "expected failure", "OK ]")
+_RESULTS = (
+    " ... ",
+    ".py::",
+    "--- ",
+    "=== ",
+    " ] ",
+    "Passed",
+)  # one of these stands in every line that the pattern takes
 _PASSED = pattern(  # unittest, pytest, cargo, Go, googletest, ctest: its name may speak of any error
     r"""(?x)
     \s{0,8}(?:
