@@ -43,7 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 100_000
 """Bytes of a log; the long ones would take most of the time."""
 _INSIDE = re.compile(r"""(?<=\bsh -c )(["']).*?\1""")  # what a container's own shell runs
-_REMARK = re.compile(r"(?:^| +)# .*|\s+& rem .*")
+_REMARK = re.compile(r"(?:^| +)# .*")
 _COMMAND = re.compile(
     r"[a-z][\w./-]*(?: -|$| [\w./]+ -|.*[|>\"'=])"
 )  # what verifies a fix may be an observation in words
