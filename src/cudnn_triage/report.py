@@ -102,6 +102,15 @@ class LogLine:
 
 
 @record(frozen=True, slots=True)
+class FailedLine:
+    """A line at which the program failed; ``why`` is what a rule says of it, where one knows the message."""
+
+    line: int
+    text: str
+    why: str = ""
+
+
+@record(frozen=True, slots=True)
 class FactItem:
     """A fact as reported."""
 
@@ -183,7 +192,7 @@ class Report:
     diagnoses: tuple[Diagnosis, ...]
     benign: tuple[BenignItem, ...]
     unexplained: tuple[LogLine, ...]
-    failed: tuple[LogLine, ...]  # where the program failed, in log order
+    failed: tuple[FailedLine, ...]  # where the program failed, in log order
     facts: tuple[FactItem, ...]
     probes: tuple[ProbeItem, ...]
     input: InputInfo

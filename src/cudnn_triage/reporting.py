@@ -21,6 +21,7 @@ from .report import (
     Difference,
     EvidenceItem,
     FactItem,
+    FailedLine,
     FixItem,
     InputInfo,
     LogLine,
@@ -134,22 +135,29 @@ class Writer:
         steps = [step for cause in outside for step in called_for(cause["fixes"], facts, seen, self.knowledge)]
         return tuple(steps[:_STEPS])
 
-    def _failed(self, case: Case) -> tuple[LogLine, ...]:
-        """Where the program failed; where nothing looks like a failure, what rules say of failures of other kinds, and
+    def _failed(self, case: Case) -> tuple[FailedLine, ...]:
+        """Where the program failed, and other lines of which a rule says what outside the field went wrong; where neither is,
         in a log so short that it was pasted for what it says, the lines that read like errors."""
+        known = self._known_otherwise(case)
         failures = serious_failures(case.structure)
-        if failures:
-            return tuple(
-                LogLine(case.lines[f.last].number, _failure_text(f.text) or _text(case, f.last)) for f in failures
-            )
-        other = {
-            e.occurrence.first
-            for e in case.evidence
-            if e.cause in self.knowledge.off_field and e.supports and e.occurrence
-        }
-        if not other and not case.structure.ended_well:
-            other = {i for i in pasted(case) if complains(case.lines[i], self.knowledge)}
-        return tuple(LogLine(case.lines[i].number, _text(case, i)) for i in sorted(other))
+        told = {f.last: (f, next(filter(None, map(known.get, range(f.first, f.last + 1))), "")) for f in failures}
+        within = {i for f in failures for i in range(f.first, f.last + 1)}
+        others = {i: why for i, why in known.items() if i not in within and (why or not failures)}
+        if not told and not others and not case.structure.ended_well:
+            others = {i: "" for i in pasted(case) if complains(case.lines[i], self.knowledge)}
+        rows = {i: FailedLine(case.lines[i].number, _text(case, i), why) for i, why in others.items()}
+        for i, (failure, why) in told.items():
+            rows[i] = FailedLine(case.lines[i].number, _failure_text(failure.text) or _text(case, i), why)
+        return tuple(rows[i] for i in sorted(rows))
+
+    def _known_otherwise(self, case: Case) -> dict[int, str]:
+        """The lines in which rules see a failure outside the field, with what it is; "" where the rule only knows that it is one."""
+        known: dict[int, str] = {}
+        for e in case.evidence:
+            if e.cause in self.knowledge.off_field and e.supports and e.occurrence:
+                vague = e.standing == NOTICE or self.knowledge.by_id[e.occurrence.rule]["catch_all"]
+                known[e.occurrence.first] = known.get(e.occurrence.first) or ("" if vague else e.why)
+        return known
 
     def _benign(
         self, case: Case, hypotheses: Sequence[Hypothesis], repeats: Mapping[str, int]
@@ -168,7 +176,7 @@ class Writer:
                 if first:
                     number, text = case.lines[first.first].number, _text(case, first.first)
                     count = max(len(found), repeats.get(name, 0))
-                    items.append(BenignItem(hypothesis.cause, name, number, text, cause["title"], count))
+                    items.append(BenignItem(hypothesis.cause, name, number, text, found[0].why, count))
         return tuple(items)
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
@@ -290,7 +298,7 @@ def _summary(
     verdict: Verdict,
     diagnoses: tuple[Diagnosis, ...],
     benign: tuple[BenignItem, ...],
-    failed: LogLine | None,
+    failed: FailedLine | None,
     unexplained: tuple[LogLine, ...],
 ) -> str:
     if verdict == "empty":
@@ -309,11 +317,14 @@ def _summary(
     return f"An error of this field that no rule explains, at line {first.line}: {first.text}"
 
 
-def _main(failed: tuple[LogLine, ...], case: Case) -> LogLine | None:
-    """The failure to name: the last exception, since what stands before it was survived; else the first other failure."""
-    failures = serious_failures(case.structure)
-    exceptions = [line for line, f in zip(failed, failures, strict=False) if f.kind == "exception"]
-    return exceptions[-1] if exceptions else failed[0] if failed else None
+def _main(failed: tuple[FailedLine, ...], case: Case) -> FailedLine | None:
+    """The failure to name: the last exception, since what stands before it was survived; else a line that a rule knows, else
+    the last traceback whose message the log lacks, else the first other failure."""
+    ends = {case.lines[f.last].number: f for f in serious_failures(case.structure) if f.kind == "exception"}
+    whole = [line for line in failed if line.line in ends and not ends[line.line].cut]
+    cut = [line for line in failed if line.line in ends]
+    known = [line for line in failed if line.why]
+    return whole[-1] if whole else known[0] if known else cut[-1] if cut else failed[0] if failed else None
 
 
 def _failure_text(text: str) -> str:

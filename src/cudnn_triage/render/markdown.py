@@ -50,6 +50,7 @@ def _parts(report: Report) -> Iterator[str]:
         if report.failed:
             yield "Where it failed:\n"
             yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
+            yield from (f"- line {line.line}: {line.why}" for line in report.failed[-_LISTED:] if line.why)
         for step in report.next_steps:
             yield from _fix("Next step", step)
     if report.input.note:

@@ -10,7 +10,7 @@ from rich.cells import cell_len, get_character_cell_size, set_cell_size
 from rich.console import Console, detect_legacy_windows
 from rich.text import Text
 
-from ..report import Diagnosis, EvidenceItem, FixItem, LogLine, Report
+from ..report import Diagnosis, EvidenceItem, FailedLine, FixItem, LogLine, Report
 from .plain import (
     counted,
     headline,
@@ -304,11 +304,13 @@ class _Page:
                 yield Text(("         " if number else "  check: ") + self.shown(visible(line)))
         yield Text()
 
-    def _listing(self, title: str, lines: tuple[LogLine, ...]) -> Iterator[Text]:
+    def _listing(self, title: str, lines: tuple[LogLine, ...] | tuple[FailedLine, ...]) -> Iterator[Text]:
         yield Text(title, style="bold")
         for line in lines:
             number = str(line.line)
             yield Text.assemble("  ", (f"{number} | ", "blue"), self.cut(line.text, self.width - len(number) - 5))
+            if isinstance(line, FailedLine) and line.why:
+                yield from self.wrapped(line.why, "      ")
 
 
 def _last_cells(text: str, room: int, ellipsis: str) -> str:
