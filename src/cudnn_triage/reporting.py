@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
+_WARNED_ONLY = (
+    0.8  # the same, where the program only warned of it and ended well. Set, not fitted: a few logs are of this kind
+)
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
 _AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
@@ -75,7 +78,7 @@ class Writer:
             verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif not unrelated and of_the_field > (_AT_THE_FAILURE if _at_a_failure(rivals) else _CREDIBLE):
+        elif not unrelated and of_the_field > self._credible(rivals, case):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "diagnosed" if of_the_field > _AT_A_LOSS else "unexplained"
@@ -118,6 +121,12 @@ class Writer:
         ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
+
+    def _credible(self, rivals: Sequence[Hypothesis], case: Case) -> float:
+        """How probable causes of the field have to be together for a diagnosis."""
+        if _at_a_failure(rivals):
+            return _AT_THE_FAILURE
+        return _WARNED_ONLY if rivals and all(self._survived(h, case) for h in rivals) else _CREDIBLE
 
     def _survived(self, hypothesis: Hypothesis, case: Case) -> bool:
         """Whether a cause of failures is only warned of in a log that ends well, and no reading confirms it."""
