@@ -389,6 +389,19 @@ def test_confidence_is_set_by_blind_answers_where_there_are_enough(small: Rules)
     assert (answers(triager, seen[:1], examine(triager, seen[:1]), few)[0].confidence or 0) > 0.9
 
 
+def test_old_blind_answers_do_not_hold_confidence_down(small: Rules) -> None:
+    """What worse rules got wrong long ago says nothing where a hundred newer first answers are known."""
+    triager = small.triager()
+    old = [replace(case(f"o{i}", EMPTY, "empty"), blind="broken", blind_date="2020-01-01") for i in range(50)]
+    new = [
+        replace(case(f"n{i}", EMPTY, "empty"), blind="empty" if i % 10 else "broken", blind_date="2021-01-01")
+        for i in range(100)
+    ]
+    weights = fit(drawn_from(triager, old + new), triager.knowledge.competing, harmless_causes(triager))
+    given = answers(triager, new[:1], examine(triager, new[:1]), weights)
+    assert given[0].confidence == pytest.approx(0.9, abs=0.01)
+
+
 def test_loss_rewards_gold_fully_and_acceptable_in_part(small: Rules) -> None:
     triager = small.triager()
     harmless = harmless_causes(triager)

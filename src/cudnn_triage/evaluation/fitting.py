@@ -19,6 +19,7 @@ _SET = frozenset(
 # temperature below which a step between strength words would be a certainty: odds of 100 to 1 and more
 _SHARPEST = 0.3
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence
+_NEWEST = 100  # blind diagnoses that are enough: the newest tell best how often today's rules are right
 _ACCEPTABLE = 0.5  # how much of a right answer an acceptable cause is
 
 
@@ -73,14 +74,16 @@ def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[s
 def temperature(
     drawn: Sequence[Drawn], weights: Mapping[str, float], competing: frozenset[str], harmless: frozenset[str]
 ) -> float:
-    """The temperature at which mean confidence equals the share of first, blind answers that were right.
+    """The temperature at which mean confidence equals the share of the newest first, blind answers that were right.
 
-    Rules are repaired after a log's blind answer, so today's answers on it are better than on a log nobody has seen.
-    Without at least twenty blind diagnoses the fitted temperature stays.
+    Rules are repaired after a log's blind answer, so today's answers on it are better than on a log nobody has seen; and
+    answers given long ago were those of worse rules. Without at least twenty blind diagnoses the fitted temperature stays.
     """
     seen = [d for d in drawn if d.case.blind in competing - harmless]
     if len(seen) < _BLIND:
         return weights["temperature"]
+    since = sorted(d.case.blind_date for d in seen)[-min(_NEWEST, len(seen))]
+    seen = [d for d in seen if d.case.blind_date >= since]
     target = sum(d.case.blind in d.case.gold + d.case.acceptable for d in seen) / len(seen)
 
     def confidence(value: float) -> float:

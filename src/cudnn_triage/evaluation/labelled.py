@@ -25,6 +25,7 @@ class Labelled:
     group: str
     blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
     blind_confidence: float = 0.0
+    blind_date: str = ""  # when that answer was given, YYYY-MM-DD
     source: str = ""  # where the log comes from: an address, or how it was made
     dated: int | None = None  # the year that the label gives
 
@@ -75,7 +76,7 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
     name = str(path.relative_to(folder).with_suffix("").as_posix())
     acceptable = data.get("acceptable") or []
     blind = data.get("blind")
-    said, confidence = _blind(blind, document) if blind else ("", 0.0)
+    said, confidence, given = _blind(blind, document) if blind else ("", 0.0, "")
     year = data.get("year")
     if year is not None and not str(year).isdecimal():
         raise document.problem("$.year", f"expected the year of the log, such as 2021; got {year!r}")
@@ -87,15 +88,16 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
         path.parent.name,
         said,
         confidence,
+        given,
         str(data.get("source", "")),
         int(year) if year is not None else None,
     )
 
 
-def _blind(data: object, document: Document) -> tuple[str, float]:
+def _blind(data: object, document: Document) -> tuple[str, float, str]:
     if not isinstance(data, dict) or not data.get("said"):
         raise document.problem("$.blind", "expected {said: CAUSE, confidence: '0.93', date: YYYY-MM-DD}")
     try:
-        return data["said"], float(data.get("confidence") or 0.0)
+        return data["said"], float(data.get("confidence") or 0.0), str(data.get("date", ""))
     except ValueError:
         raise document.problem("$.blind.confidence", f"expected a number, got {data['confidence']!r}") from None
