@@ -81,10 +81,25 @@ def test_odds_say_how_often_one_of_two_causes_is_meant(base: Rules, temperature:
         "GPU handle lost",
         more="points_to: [{cause: memory-held, strength: strong}, {cause: not-found, strength: strong, odds: 0.25}]",
     )
-    base.file("weights.yaml", f"temperature: {temperature}\ndoubt: 0\n")
+    base.file("weights.yaml", f"temperature: {temperature}\ndoubt: 0\nlead: 0\n")
     first, second = report(base, "E dnn.cc:1] GPU handle lost").diagnoses
     assert (first.cause, second.cause) == ("memory-held", "not-found")
     assert second.confidence / first.confidence == pytest.approx(0.25, rel=0.01)
+
+
+def test_the_likeliest_of_causes_that_cannot_be_told_apart_takes_the_lead(base: Rules) -> None:
+    """All other causes give it the same share of theirs, so that their order and the sum stay as they are."""
+    base.signature(
+        "lost",
+        "GPU handle lost",
+        more="points_to: [{cause: memory-held, strength: strong}, {cause: not-found, strength: strong, odds: 0.5}]",
+    )
+    told = []
+    for lead in (0.0, 0.4):
+        base.file("weights.yaml", f"doubt: 0\nlead: {lead}\n")
+        told.append([d.confidence for d in report(base, "E dnn.cc:1] GPU handle lost").diagnoses])
+    (first, second), (leading, following) = told
+    assert (leading, following) == pytest.approx((first + 0.4 * second, 0.6 * second), abs=0.001)
 
 
 def test_facts_decide_between_causes_that_print_the_same_message(base: Rules) -> None:
