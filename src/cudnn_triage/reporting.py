@@ -43,8 +43,9 @@ _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 _WARNED_ONLY = (
-    0.8  # the same, where the program only warned of it and ended well. Set, not fitted: a few logs are of this kind
+    0.5  # and one cause has to be at least this probable where the program only warned of it and ended well: else
 )
+# the log does not say what it did without. Set, not fitted: few logs are of this kind
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
 _AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
@@ -78,7 +79,7 @@ class Writer:
             verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif not unrelated and of_the_field > self._credible(rivals, case):
+        elif not unrelated and self._credible(rivals, of_the_field, case):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "diagnosed" if of_the_field > _AT_A_LOSS else "unexplained"
@@ -122,11 +123,13 @@ class Writer:
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
 
-    def _credible(self, rivals: Sequence[Hypothesis], case: Case) -> float:
-        """How probable causes of the field have to be together for a diagnosis."""
+    def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
+        """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""
         if _at_a_failure(rivals):
-            return _AT_THE_FAILURE
-        return _WARNED_ONLY if rivals and all(self._survived(h, case) for h in rivals) else _CREDIBLE
+            return of_the_field > _AT_THE_FAILURE
+        warned_only = all(self._survived(h, case) for h in rivals)
+        likely = not warned_only or max((h.prior for h in rivals), default=0.0) > _WARNED_ONLY
+        return likely and of_the_field > _CREDIBLE
 
     def _survived(self, hypothesis: Hypothesis, case: Case) -> bool:
         """Whether a cause of failures is only warned of in a log that ends well, and no reading confirms it."""
