@@ -323,7 +323,7 @@ def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"
     assert not found.diagnoses
-    assert [(b.cause, b.line) for b in found.benign] == [("chatter", 1)]
+    assert [(b.cause, b.line, b.why) for b in found.benign] == [("chatter", 1, "Message registered")]
     found = report(base, "E Unable to register cuDNN factory\nCould not create cudnn handle")
     assert [d.cause for d in found.diagnoses] == ["memory-held"]
     assert [b.signature for b in found.benign] == ["registered"]
@@ -356,6 +356,34 @@ def test_a_failure_outside_the_field_gets_the_next_step_that_its_log_calls_for(b
     assert report(base, f"{FAILED}ValueError: x").next_steps == ()
     assert report(base, "all is well").next_steps == ()
     assert "Next step" in found.to_markdown()
+
+
+def test_what_a_rule_knows_of_a_failure_outside_the_field_is_told(base: Rules) -> None:
+    base.points("full", "No space left on device", "not-gpu")
+    found = report(base, f"{FAILED}OSError: No space left on device")
+    assert [(f.text, f.why) for f in found.failed] == [("OSError: No space left on device", "Message full")]
+    assert "Message full" in found.to_markdown()
+    assert [f.why for f in report(base, f"{FAILED}ValueError: x").failed] == [""]
+
+
+def test_a_line_that_a_rule_knows_says_more_than_a_traceback_without_its_message(base: Rules) -> None:
+    base.points("usage", "error: unrecognized arguments", "not-gpu")
+    found = report(base, f"train.py: error: unrecognized arguments: --rank=0\n{FAILED}")
+    assert found.verdict == "unrelated"
+    assert "line 1: train.py: error: unrecognized arguments" in found.summary
+    assert [f.line for f in found.failed] == [1, 4]
+
+
+def test_a_warning_that_could_mean_several_things_is_not_told_of_a_run_that_ended_well(base: Rules) -> None:
+    base.signature(
+        "no-driver",
+        "Could not find cuda drivers",
+        more="points_to: [{cause: memory-held, strength: possible}, {cause: not-found, strength: possible}]\nsurvived: true",
+    )
+    base.file("weights.yaml", "temperature: 0.3\npossible: 1.7\n")
+    warned = "I tensorflow/tsl/cudart_stub.cc:28] Could not find cuda drivers\n"
+    assert report(base, warned + WENT_ON).verdict == "diagnosed"
+    assert report(base, warned + WENT_ON + "Epoch 2/2 loss 0.4\n").diagnoses == ()
 
 
 def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None:
