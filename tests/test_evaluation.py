@@ -481,9 +481,10 @@ def test_the_text_of_the_figures(small: Rules, labelled: list[Labelled], tmp_pat
         label = f"gold: [{', '.join(item.gold)}]\nacceptable: [{', '.join(item.acceptable)}]\n"
         (corpus / f"{item.id}.yaml").write_text(label, encoding="utf-8")
     out = io.StringIO()
-    found = evaluate([corpus], small.triager(), out, perturb=True, baseline=False, details=True)
+    found, perturbed = evaluate([corpus], small.triager(), out, perturb=True, baseline=False, details=True)
     told = out.getvalue()
     assert found.count == len(labelled)
+    assert list(perturbed) == list(PERTURBATIONS)
     assert told.startswith(f"{len(labelled)} logs;")
     rows = {line.split("  ")[0].strip() for line in told.splitlines()}
     assert {"cross-validated", "with shipped numbers", *PERTURBATIONS} <= rows
@@ -521,6 +522,23 @@ def test_the_command_fails_where_a_figure_misses_its_bound(
     assert "wrapped" not in output.out
     assert told in output.err
     assert bool(output.err) == bool(told)
+
+
+@pytest.mark.parametrize(("most", "code"), [("0", 0), ("-0.1", 1)])
+def test_the_command_fails_where_a_perturbation_costs_too_much(
+    folder: str, most: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", folder, "--no-baseline", "--max-drop", most]) == code
+    told = capsys.readouterr().err
+    assert [name for name in PERTURBATIONS if f"{name} costs 0.000 of fair@1" in told] == (
+        list(PERTURBATIONS) if code else []
+    )
+
+
+def test_a_bound_on_perturbed_runs_needs_them(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["eval", folder, "--no-perturb", "--max-drop", "0.03"])
+    assert "--max-drop needs the perturbed runs" in capsys.readouterr().err
 
 
 def test_the_command_names_a_label_it_cannot_read(folder: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from io import StringIO
 from pathlib import Path
@@ -187,6 +187,9 @@ def _eval(args: Sequence[str]) -> int:
     parser.add_argument("--max-ece", type=float, metavar="X", help="fail when the calibration error is above X")
     parser.add_argument("--max-alarms", type=int, metavar="N", help="fail on more than N false alarms")
     parser.add_argument(
+        "--max-drop", type=float, metavar="X", help="fail when a perturbation costs more than X of fair@1"
+    )
+    parser.add_argument(
         "--unexplained",
         action="store_true",
         help="instead: list lines of this field that no rule explains, over any folders of logs, labelled or not; rules "
@@ -197,6 +200,8 @@ def _eval(args: Sequence[str]) -> int:
     )
     parser.add_argument("--json", metavar="FILE", help="write all figures, or the whole list, as JSON ('-': only that)")
     options = parser.parse_args(args)
+    if options.max_drop is not None and options.no_perturb:
+        parser.error("--max-drop needs the perturbed runs, which --no-perturb leaves out")
     from .engine import Triager
     from .evaluation.command import evaluate
     from .evaluation.coverage import coverage, coverage_data, print_coverage
@@ -212,7 +217,7 @@ def _eval(args: Sequence[str]) -> int:
             print_coverage(covered, out, options.top)
             _write_json(options.json, {**record, **coverage_data(covered)})
             return OK
-        found = evaluate(
+        plain, perturbed = evaluate(
             folders,
             triager,
             out,
@@ -224,13 +229,13 @@ def _eval(args: Sequence[str]) -> int:
     except Problem as problem:
         raise UsageError(str(problem)) from None
     _write_json(options.json, record)
-    missed = _missed(options, found)
+    missed = _missed(options, plain, perturbed)
     for text in missed:
         complain(text, "cudnn-triage eval: ")
     return FAILED if missed else OK
 
 
-def _missed(options: argparse.Namespace, found: Figures) -> list[str]:
+def _missed(options: argparse.Namespace, found: Figures, perturbed: Mapping[str, Figures]) -> list[str]:
     """The limits on the command line that the figures miss."""
     missed = []
     if options.min_fair is not None and found.fair1 < options.min_fair:
@@ -239,6 +244,9 @@ def _missed(options: argparse.Namespace, found: Figures) -> list[str]:
         missed.append(f"ECE {found.ece:.3f} is above {options.max_ece}")
     if options.max_alarms is not None and len(found.alarms) > options.max_alarms:
         missed.append(f"{len(found.alarms)} false alarms")
+    drops = {name: found.fair1 - changed.fair1 for name, changed in perturbed.items()}
+    if options.max_drop is not None:
+        missed += [f"{name} costs {drop:.3f} of fair@1" for name, drop in drops.items() if drop > options.max_drop]
     return missed
 
 

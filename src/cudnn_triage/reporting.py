@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 _MOST = 5
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
-_WARNED_ONLY = (
-    0.5  # and one cause has to be at least this probable where the program only warned of it and ended well: else
-)
-# the log does not say what it did without. Set, not fitted: few logs are of this kind
+# where the program only warned and ended well, one cause has to be this probable: else the log does not say what it did without
+_WARNED_ONLY = 0.5  # set, not fitted: few logs are of this kind
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
 _AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
@@ -89,9 +87,10 @@ class Writer:
         diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
         said = {item.line for diagnosis in diagnoses[:1] for item in diagnosis.evidence if item.kind == "signature"}
         benign = tuple(item for item in benign if item.line not in said)
-        failed = self._failed(case)
+        serious = serious_failures(case.structure)
+        failed = self._failed(case, serious)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
-        summary = _summary(verdict, diagnoses, benign, _main(failed, case), left)
+        summary = _summary(verdict, diagnoses, benign, _main(failed, serious, case), left)
         if verdict == "diagnosed" and case.structure.ended_well:
             summary = f"The program ended well, but: {summary}"
         if not case.machine.has_log and not diagnoses:
@@ -147,11 +146,10 @@ class Writer:
         steps = [step for cause in outside for step in called_for(cause["fixes"], facts, seen, self.knowledge)]
         return tuple(steps[:_STEPS])
 
-    def _failed(self, case: Case) -> tuple[FailedLine, ...]:
+    def _failed(self, case: Case, failures: Sequence[Failure]) -> tuple[FailedLine, ...]:
         """Where the program failed, and other lines of which a rule says what outside the field went wrong; where neither is,
         in a log so short that it was pasted for what it says, the lines that read like errors."""
         known = self._known_otherwise(case)
-        failures = serious_failures(case.structure)
         told = {f.last: (f, next(filter(None, map(known.get, range(f.first, f.last + 1))), "")) for f in failures}
         within = {i for f in failures for i in range(f.first, f.last + 1)}
         others = {i: why for i, why in known.items() if i not in within and (why or not failures)}
@@ -329,14 +327,14 @@ def _summary(
     return f"An error of this field that no rule explains, at line {first.line}: {first.text}"
 
 
-def _main(failed: tuple[FailedLine, ...], case: Case) -> FailedLine | None:
+def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Case) -> FailedLine | None:
     """The failure to name: the last exception, since what stands before it was survived; else a line that a rule knows, else
     the last traceback whose message the log lacks, else the first other failure."""
-    ends = {case.lines[f.last].number: f for f in serious_failures(case.structure) if f.kind == "exception"}
-    whole = [line for line in failed if line.line in ends and not ends[line.line].cut]
-    cut = [line for line in failed if line.line in ends]
+    cut = {case.lines[f.last].number: f.cut for f in failures if f.kind == "exception"}
+    whole = [line for line in failed if cut.get(line.line) is False]
     known = [line for line in failed if line.why]
-    return whole[-1] if whole else known[0] if known else cut[-1] if cut else failed[0] if failed else None
+    broken = [line for line in failed if line.line in cut]
+    return next(iter(whole[-1:] or known[:1] or broken[-1:] or failed[:1]), None)
 
 
 def _failure_text(text: str) -> str:

@@ -25,8 +25,8 @@ def evaluate(
     baseline: bool,
     details: bool,
     record: dict[str, Any] | None = None,
-) -> Figures:
-    """Print all figures for the labelled logs of these folders; returns the cross-validated plain ones.
+) -> tuple[Figures, dict[str, Figures]]:
+    """Print all figures for the labelled logs of these folders; returns the cross-validated ones, plain and by perturbation.
 
     ``record`` is filled with the same figures as plain data, for the plots.
     """
@@ -75,7 +75,7 @@ def evaluate(
                 "years": {"today": _years(held_out), "first": _years(first_answers)},
             }
         )
-    return plain
+    return plain, perturbed
 
 
 def _data(found: Figures) -> dict[str, Any]:
