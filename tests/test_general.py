@@ -76,6 +76,13 @@ def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(ge
     assert causes(general, "one\ntwo\nthree\nfour\nfive\nsix\na gizmo is lost") == []
 
 
+def test_a_faint_reading_of_an_error_that_no_rule_knows_is_told(general: Rules) -> None:
+    general.file("signatures/general/general-gone.yaml", GENERAL.replace("strength: likely", "strength: weak"))
+    assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]
+    general.points("special", "gpu error: a widget is lost", "known", "weak")
+    assert causes(general, "gpu error: a widget is lost") == []
+
+
 def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
     general.file(
         "signatures/general/general-gone.yaml", GENERAL.replace("in: unexplained", "in: unexplained\nunless: [toy]")

@@ -46,7 +46,7 @@ _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in 
 _WARNED_ONLY = 0.5  # set, not fitted: few logs are of this kind
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
-_AT_A_LOSS = 0.2  # the same, where an error of this field would else be left without any answer
+_AT_A_LOSS = 0.2  # the same, where an error of this field that no rule knows would else be left without any answer
 _READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
@@ -72,15 +72,16 @@ class Writer:
         unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses, log.repeats or {})
+        likely, puzzling = of_the_field > _AT_A_LOSS, _puzzling(self._unknown(case), failures, benign)
         verdict: Verdict
         if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
             verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif not unrelated and self._credible(rivals, of_the_field, case):
+        elif not unrelated and (self._credible(rivals, of_the_field, case) or (likely and puzzling)):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
-            verdict = "diagnosed" if of_the_field > _AT_A_LOSS else "unexplained"
+            verdict = "unexplained"
         else:
             failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
             verdict = "benign" if benign and not failed_otherwise else "unrelated"
@@ -121,6 +122,11 @@ class Writer:
         ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
+
+    def _unknown(self, case: Case) -> list[int]:
+        """Lines that look like an error of this field and that no rule knows: at best they are read in general terms."""
+        known = [o for o in case.occurrences if not o.general]
+        return unexplained_lines(known, case.lines, case.structure, self.knowledge)
 
     def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
         """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""
