@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from conftest import script
+from cudnn_triage.engine import triage
 from cudnn_triage.knowledge.base import Knowledge
 from cudnn_triage.knowledge.base import load as load_knowledge
 
@@ -134,6 +135,45 @@ def test_numbers_of_earlier_releases_are_kept(library: str, name: str, number: s
     code = codes(library)[name]
     assert code["number"] == number
     assert earlier in code["numbers"].values()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("cuInit(0) failed with code 100", "CUDA_ERROR_NO_DEVICE"),
+        ("CUDA Driver API error = 0209 from file <main.cpp>, line 58", "CUDA_ERROR_NO_BINARY_FOR_GPU"),
+        ("failed call to cuInit: 803", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
+        ("CUDA launch failed: 719", "cudaErrorLaunchFailure"),
+        ("cudaStreamCreate() failed with status 46", "cudaErrorDevicesUnavailable"),
+        ("error code: 2 from cudaHostAlloc", "cudaErrorMemoryAllocation"),
+        ("Check failed: ret == cudaSuccess (35 vs. 0)", "cudaErrorInsufficientDriver"),
+        ("GPUassert: 209 kernel.cu 33", "cudaErrorNoKernelImageForDevice"),
+        ("cublasCreate_v2() returned error 3", "CUBLAS_STATUS_ALLOC_FAILED"),
+        ("cusolverDnCreate failed: 7", "CUSOLVER_STATUS_INTERNAL_ERROR"),
+        ("ncclAllReduce failed with error code 2", "ncclSystemError"),
+        ("nvmlInit_v2() failed with code 9", "NVML_ERROR_DRIVER_NOT_LOADED"),
+        ("[CUDA] unknown error", "cudaErrorUnknown"),
+        ("merge_sort failed: initialization error", "cudaErrorInitializationError"),
+        ("CUDA Exception: initialization error", "cudaErrorInitializationError"),
+    ],
+)
+def test_a_code_is_known_in_the_shapes_in_which_programs_print_it(line: str, code: str, shipped: Knowledge) -> None:
+    report = triage(line, knowledge=shipped)
+    assert code in {item.id for diagnosis in report.diagnoses for item in diagnosis.evidence}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cudaStreamQuery failed 600 times, then went on",
+        "parsed 700 lines from cuda_kernels.cu",
+        "CUDA kernel 719 of 900 done",
+        "error in line 46",
+    ],
+)
+def test_a_number_that_is_no_code_is_none(line: str, shipped: Knowledge) -> None:
+    report = triage(line, knowledge=shipped)
+    assert not [d.cause for d in report.diagnoses]
 
 
 def test_both_wordings_of_a_changed_error_string_are_known() -> None:
