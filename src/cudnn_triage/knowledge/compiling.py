@@ -277,7 +277,8 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
     rules: list[Data] = []
     for i, code in enumerate(codes.codes):
         path = f"$.codes[{i}]"
-        templates = [code.name] if len(code.name) > 6 else []
+        succeeded = code.number == "0"  # its name stands in the checks that failed, and says nothing of why
+        templates = [code.name] if len(code.name) > 6 and not succeeded else []
         templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
         rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
