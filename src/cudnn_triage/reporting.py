@@ -69,16 +69,16 @@ class Writer:
         likeliest = max(rivals, key=lambda h: h.score, default=None)
         unrelated = likeliest is not None and likeliest.cause in self.knowledge.off_field and likeliest.prior > none
         confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
-        unexplained = unexplained_lines(case.occurrences, case.lines, case.structure, self.knowledge)
+        unknown, unexplained = self._unknown(case)
         failures = [f for f in case.structure.failures if not f.caught]
         benign = self._benign(case, hypotheses, log.repeats or {})
-        likely, puzzling = of_the_field > _AT_A_LOSS, _puzzling(self._unknown(case), failures, benign)
+        at_a_loss = of_the_field > _AT_A_LOSS and _puzzling(unknown, failures, benign)
         verdict: Verdict
         if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
             verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         elif not any(line.text.strip() for line in case.lines):
             verdict = "empty"
-        elif not unrelated and (self._credible(rivals, of_the_field, case) or (likely and puzzling)):
+        elif not unrelated and (at_a_loss or self._credible(rivals, of_the_field, case)):
             verdict = "diagnosed"
         elif not unrelated and _puzzling(unexplained, failures, benign):
             verdict = "unexplained"
@@ -123,10 +123,12 @@ class Writer:
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
 
-    def _unknown(self, case: Case) -> list[int]:
-        """Lines that look like an error of this field and that no rule knows: at best they are read in general terms."""
+    def _unknown(self, case: Case) -> tuple[list[int], list[int]]:
+        """Lines that look like an error of this field and that no rule knows: all, and those not even read in general terms."""
         known = [o for o in case.occurrences if not o.general]
-        return unexplained_lines(known, case.lines, case.structure, self.knowledge)
+        unknown = unexplained_lines(known, case.lines, case.structure, self.knowledge)
+        read = {o.first for o in case.occurrences if o.general}
+        return unknown, [i for i in unknown if i not in read]
 
     def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
         """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""
