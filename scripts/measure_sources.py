@@ -6,10 +6,11 @@
     python scripts/measure_sources.py DIR --only 'cuda|nccl' --details
 
 The texts of exceptions, failed checks and log calls are taken out of Python (by its syntax) and of C, C++, CUDA, Go, Rust, Java,
-C#, Swift and JavaScript (the literals of the statements that print or throw) and of compiled files, as of unpacked wheels (texts
-of several words), what is filled in stands as 1, and each that holds a word of this field is triaged as a log of one line. It is
-'known' where a signature or a code speaks for a cause, 'harmless' where one says that it is chatter or another field's, 'general'
-where only general terms speak, else 'unknown'. What is unknown is for a person to judge: most of it is meant for developers.
+C#, Swift, JavaScript, Cython, Julia and CMake (the literals of the statements that print or throw) and of compiled files, as of
+unpacked wheels (texts of several words), what is filled in stands as 1, and each that holds a word of this field is triaged as a
+log of one line. It is 'known' where a signature or a code speaks for a cause, 'harmless' where one says that it is chatter or
+another field's, 'general' where only general terms speak, else 'unknown'. What is unknown is for a person to judge: most of it is
+meant for developers.
 """
 
 from __future__ import annotations
@@ -29,13 +30,12 @@ from cudnn_triage.evidence import has_field_word
 from cudnn_triage.reading import read_text
 
 _STATEMENTS = re.compile(
-    r"""\b(?: throw\b | panic!?\( | bail!\( | anyhow!\( | ensure!\( | (?:e?print|fprint|wprint)\w*!?\s*\( | std::cerr\b | cerr\s*<<
-      | (?:\w+(?:\.|->|::))?(?:log|logger|slog|glog|klog|spdlog|tracing|console|fmt|errors|status|absl|Status)(?:\.|::|->)\w+!?\(
-      | \w*(?:ERROR|ERR|CHECK|FATAL|ABORT|ENFORCE|WARN|WARNING|THROW|FAIL|ASSERT|LOG|EXCEPTION|REQUIRE)\w*\s*\(
-      | \w*(?:Error|Exception|Fail|Failed|Errorf|Abort|Fatal|Unavailable|Unimplemented|Precondition|Argument|Exhausted)\w*\s*\( )""",
-    re.VERBOSE,
+    r"""\b(?: throw\b | c(?:err|out)\s*<<
+      | \w*(?: error|err|exception|fail|fatal|abort|panic|die|bail|warn|log|print|msg|message|throw|assert|check|ensure|enforce
+               | require|unavailable|unimplemented|precondition|argument|exhausted )\w*(?:(?:\.|::|->)\w+)?\s*!?\s*\( )""",
+    re.VERBOSE | re.IGNORECASE,
 )
-"""What begins a statement that prints or throws, in languages with braces."""
+"""What begins a statement that prints or throws, in languages with braces and in CMake: calls are known by their names."""
 
 _LITERAL = re.compile(r'(?:R|u8)?"(?P<text>(?:[^"\\\n]|\\.)*)"|`(?P<raw>[^`]*)`')
 _FILLED = re.compile(
@@ -44,9 +44,12 @@ _FILLED = re.compile(
 _CONTINUED = re.compile(r'\s+(?:<<|\+|"|\.)')
 _VALUE = "1"  # stands for what is filled in: a number, a name, a status that is no success
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PRINTED = re.compile(rb"(?=[\x20-\x7e]*[a-z]{3} [a-z]{2})[\x20-\x7e\n]{20,400}(?=\0)")
+_PRINTED = re.compile(rb"[\x20-\x7e\n]+")
+_PROSE = re.compile(rb"[a-z]{3} [a-z]{2}")
 _LONGEST = 1200  # characters of a statement
-_BRACED = re.compile(r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|inl|go|rs|java|cs|swift|m|mm|js|ts)$")
+_BRACED = re.compile(
+    r"\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|inl|go|rs|java|cs|swift|m|mm|js|ts|pyx|jl|cmake)$|(?:^|/)CMakeLists\.txt$"
+)
 _COMPILED = re.compile(r"\.so(?:\.\d+)*$|\.dll$|\.pyd$|\.dylib$")
 _OMITTED = re.compile(
     r"(?:^|/)(?:third_party|vendor|node_modules|tests?|testing|docs?|\.git)(?:/|$)|_test\.|(?:^|/)test_"
@@ -123,7 +126,9 @@ def braced_messages(source: str) -> Iterator[tuple[int, str]]:
 def compiled_messages(content: bytes) -> Iterator[tuple[int, str]]:
     """(offset in bytes, message) of the texts of several words in a compiled file."""
     for found in _PRINTED.finditer(content):
-        yield found.start(), "Error: " + _FILLED.sub(_VALUE, found[0].decode("ascii")).strip()
+        ended = content[found.end() : found.end() + 1] == b"\0"
+        if ended and _SHORTEST <= len(found[0]) <= _LONGEST and _PROSE.search(found[0]):
+            yield found.start(), "Error: " + _FILLED.sub(_VALUE, found[0].decode("ascii")).strip()
 
 
 def messages(tree: Path) -> Iterator[tuple[str, str]]:

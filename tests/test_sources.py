@@ -41,6 +41,9 @@ def test_python_prints(source: str, message: str) -> None:
         ('return fmt.Errorf("unable to open %v: %w", path, err)', "Error: unable to open 1: 1"),
         ('bail!("no device {}", n);', "Error: no device 1"),
         ("console.error(`no GPU ${name}`)", "Error: no GPU 1"),
+        ('ucs_warn("no CUDA device %d", n);', "Error: no CUDA device 1"),
+        ('av_log(avctx, AV_LOG_ERROR, "Cannot load %s\\n", name);', "Error: Cannot load 1"),
+        ('message(FATAL_ERROR "CUDA not found")', "Error: CUDA not found"),
     ],
 )
 def test_languages_with_braces_print(source: str, message: str) -> None:
