@@ -17,7 +17,7 @@ from cudnn_triage.evaluation.baseline import baselines
 from cudnn_triage.evaluation.command import evaluate
 from cudnn_triage.evaluation.fitting import FOLDS, Drawn, fit, folds, loss
 from cudnn_triage.evaluation.labelled import Labelled, read_folder
-from cudnn_triage.evaluation.measure import answers, cross_validated, examine, fold_weights, harmless_causes
+from cudnn_triage.evaluation.measure import Fitted, answers, cross_validated, examine, fold_numbers, harmless_causes
 from cudnn_triage.evaluation.metrics import (
     Answer,
     answer,
@@ -416,9 +416,9 @@ def test_loss_rewards_gold_fully_and_acceptable_in_part(small: Rules) -> None:
 
 def test_the_numbers_for_a_fold_do_not_depend_on_its_labels(small: Rules, labelled: list[Labelled]) -> None:
     triager = small.triager()
-    before = fold_weights(triager, labelled, examine(triager, labelled))
+    before = fold_numbers(triager, labelled, examine(triager, labelled))
     assert len(before) == FOLDS
-    assert len({tuple(weights.values()) for weights in before}) > 1
+    assert len({tuple(fitted.numbers.values()) for fitted in before}) > 1
     changed = False
     for k, fold in enumerate(folds(labelled)):
         swap = {"empty": ("broken",), "broken": ("empty",)}
@@ -426,9 +426,9 @@ def test_the_numbers_for_a_fold_do_not_depend_on_its_labels(small: Rules, labell
             replace(item, gold=swap.get("".join(item.gold), item.gold), acceptable=()) if i in fold else item
             for i, item in enumerate(labelled)
         ]
-        after = fold_weights(triager, twisted, examine(triager, twisted))
-        assert after[k] == before[k]
-        changed |= after != before
+        after = fold_numbers(triager, twisted, examine(triager, twisted))
+        assert after[k].numbers == before[k].numbers
+        changed |= [one.numbers for one in after] != [one.numbers for one in before]
     assert changed  # the labels do matter to the other folds
 
 
@@ -437,7 +437,7 @@ def test_each_case_is_judged_with_the_numbers_of_its_own_fold(small: Rules, labe
     triager = small.triager()
     examined = examine(triager, labelled)
     weights = [{**DEFAULTS, "temperature": 1 + k / 10} for k in range(FOLDS)]
-    found = cross_validated(triager, labelled, examined, weights)
+    found = cross_validated(triager, labelled, examined, [Fitted(numbers, None) for numbers in weights])
     assert [a.case for a in found] == labelled
     alone = [answers(triager, labelled, examined, numbers) for numbers in weights]
     assert len({row[labelled.index(next(c for c in labelled if c.id == "e0"))].confidence for row in alone}) == FOLDS

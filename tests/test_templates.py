@@ -52,6 +52,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "causes": {},
         "facts": {},
         "weights": {},
+        "hunches": None,
         "tables": [],
         "numbers": {},
         "libraries": {},

@@ -272,13 +272,24 @@ def _labelled(folders: Sequence[str]) -> list[Path]:
 def _fit(args: Sequence[str]) -> int:
     parser = _parser("fit", "Fit the numbers behind the strength words; prints rules/weights.yaml.")
     _folders(parser)
+    parser.add_argument(
+        "--hunches", action="store_true", help="instead: learn what the words of logs say; prints rules/hunches.yaml"
+    )
     options = parser.parse_args(args)
     from .engine import Triager
-    from .evaluation.command import fitted
+    from .evaluation.baseline import BaselineUnavailable
+    from .evaluation.command import fitted, learned
 
     paths = _labelled(options.folders)
-    numbers = fitted(paths, Triager(knowledge(options.rules)))
+    triager = Triager(knowledge(options.rules))
     out = output()
+    if options.hunches:
+        try:
+            out.write(learned(paths, triager, date.today().isoformat()))
+        except BaselineUnavailable as error:
+            raise UsageError(str(error)) from None
+        return OK
+    numbers = fitted(paths, triager)
     print("# Fitted by 'cudnn-triage fit'; what each number means stands in src/cudnn_triage/ranking.py", file=out)
     for name, value in numbers.items():
         print(f"{name}: {value}", file=out)

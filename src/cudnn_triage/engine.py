@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from .cleaning import clean
-from .evidence import Case, collect_facts, matched, silence_catch_alls, structure_facts, weigh
+from .evidence import Case, collect_facts, matched, silence_catch_alls, structure_facts, unexplained_lines, weigh
 from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
 from .grammar import parse
+from .hunches import Hunches, guess
 from .knowledge.base import Knowledge, load
 from .lines import Line
 from .matching import Matcher, Occurrence, Stream
@@ -58,7 +59,15 @@ class Triager:
         if general := self._general.read(case):
             occurrences = sorted([*occurrences, *general], key=lambda o: (o.first, o.start, o.rule))
             case = self._case(occurrences, lines, structure, given)
-        return case
+        named = [o for o in case.occurrences if not o.general]
+        case = case.told(tuple(unexplained_lines(named, lines, structure, knowledge)), ())
+        return case.told(case.unknown, self.hunches.of(case)) if self.hunches else case
+
+    @cached_property
+    def hunches(self) -> Hunches | None:
+        """The model of words of the knowledge base, opened when a log first asks for it; None where there is none."""
+        head = self.knowledge.hunches
+        return Hunches(head, self.knowledge.hunch_rows, self.knowledge) if head else None
 
     def _case(
         self, occurrences: list[Occurrence], lines: Sequence[Line], structure: Structure, given: tuple[Fact, ...]
@@ -75,7 +84,7 @@ class Triager:
         """The case with readings of a machine beside the log."""
         met = matched(case.occurrences, self.knowledge)
         there = machine(readings, case.facts, met.__contains__, self.knowledge, assume_local)
-        return Case(case.lines, case.structure, case.occurrences, case.facts, there, case.evidence, case.echoes)
+        return case.beside(there)
 
     def triage(
         self,
@@ -101,7 +110,9 @@ class Triager:
         ``weights`` replaces the knowledge base's fitted numbers.
         """
         numbers = self.knowledge.weights if weights is None else weights
-        found, none = rank(case.evidence, self.knowledge.competing, numbers)
+        leaning = [e for e in case.hunches if e.cause in self.knowledge.in_field]
+        found, none = rank(case.evidence, self.knowledge.competing, numbers, leaning)
+        found, none = guess(found, none, case, self.knowledge)
         return settle(found, none, case.machine, case.met.__contains__, self.knowledge, numbers), none
 
     def report(self, log: Log, case: Case, look: Look = NO_LOOK, weights: Mapping[str, float] | None = None) -> Report:

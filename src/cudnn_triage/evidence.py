@@ -32,6 +32,7 @@ STRENGTHS = ("certain", "strong", "likely", "possible", "weak")
 _LOOKED_AT = 50  # codes of one line that another one is compared with
 _RAISING = 3  # lines before an exception that may be the frame which raised it
 _LEADING = 0.5  # odds below which a cause is a lesser one among those that a message points to
+HUNCH = "hunch"  # the strength of what only the words of the log say (hunches.py)
 WEIGHTY = ("certain", "strong", "likely")  # evidence that is enough to call another message an echo of its cause
 
 
@@ -53,6 +54,13 @@ class Evidence:
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
     odds: float = 1.0  # how often this cause is meant beside another that the message points to with the same strength
 
+    def standing_at(self, standing: str) -> Evidence:
+        """The same in another standing."""
+        return Evidence(
+            self.cause, self.strength, self.supports, self.kind, self.id, self.why, self.occurrence, standing, self.origin,
+            self.facts, self.odds,
+        )  # fmt: skip
+
 
 @record(frozen=True)
 class Case:
@@ -65,11 +73,27 @@ class Case:
     machine: Machine
     evidence: tuple[Evidence, ...]
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
+    unknown: tuple[int, ...] = ()  # lines that look like an error of this field and that no message of a rule explains
+    hunches: tuple[Evidence, ...] = ()  # how probable the words of the log make each cause
 
     @property
     def met(self) -> frozenset[str]:
         """The signatures that matched, and the causes that something speaks for."""
         return frozenset({o.rule for o in self.occurrences} | {e.cause for e in self.evidence if e.supports})
+
+    def beside(self, machine: Machine) -> Case:
+        """The same with readings of a machine."""
+        return Case(
+            self.lines, self.structure, self.occurrences, self.facts, machine, self.evidence, self.echoes, self.unknown,
+            self.hunches,
+        )  # fmt: skip
+
+    def told(self, unknown: tuple[int, ...], hunches: tuple[Evidence, ...]) -> Case:
+        """The same with its unexplained lines and with hunches."""
+        return Case(
+            self.lines, self.structure, self.occurrences, self.facts, self.machine, self.evidence, self.echoes, unknown,
+            hunches,
+        )  # fmt: skip
 
 
 def collect_facts(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from . import __version__
 from .conditions import holds
-from .evidence import FAILING, NOTICE, STRENGTHS, Case, Evidence, complains, pasted, serious_failures, unexplained_lines
+from .evidence import FAILING, HUNCH, NOTICE, STRENGTHS, Case, Evidence, complains, pasted, serious_failures
 from .facts import Fact
 from .fixes import called_for, ready
 from .knowledge.base import Knowledge
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .vocabulary import Part, Verdict
 
 _MOST = 5
+_STRENGTHS = (*STRENGTHS, HUNCH)
 _CREDIBLE = 0.6  # a diagnosis is given when some cause of the field is at least this probable
 _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in the lines of a failure
 # where the program only warned and ended well, one cause has to be this probable: else the log does not say what it did without
@@ -125,10 +126,8 @@ class Writer:
 
     def _unknown(self, case: Case) -> tuple[list[int], list[int]]:
         """Lines that look like an error of this field and that no rule knows: all, and those not even read in general terms."""
-        known = [o for o in case.occurrences if not o.general]
-        unknown = unexplained_lines(known, case.lines, case.structure, self.knowledge)
         read = {o.first for o in case.occurrences if o.general}
-        return unknown, [i for i in unknown if i not in read]
+        return list(case.unknown), [i for i in case.unknown if i not in read]
 
     def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
         """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""
@@ -246,7 +245,7 @@ def _evidence(hypothesis: Hypothesis, case: Case) -> tuple[EvidenceItem, ...]:
 
 def _importance(item: Evidence) -> tuple[bool, bool, bool, int, int]:
     where = item.occurrence.first if item.occurrence else 1 << 30
-    return (not item.supports, item.kind != "probe", item.standing == NOTICE, STRENGTHS.index(item.strength), where)
+    return (not item.supports, item.kind != "probe", item.standing == NOTICE, _STRENGTHS.index(item.strength), where)
 
 
 def _condition(item: Evidence) -> EvidenceItem:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..engine import Triager
+from ..hunches import words_of
 from .baseline import BaselineUnavailable, baselines
 from .fitting import Drawn, fit
 from .labelled import Labelled, read_folder
-from .measure import answers, cross_validated, examine, fold_weights, harmless_causes
+from .learning import as_rules, learn
+from .measure import answers, cross_validated, examine, fold_numbers, harmless_causes
 from .metrics import Answer, Figures, confusion, figures
 from .perturb import PERTURBATIONS
 
@@ -33,11 +35,13 @@ def evaluate(
     labelled = [item for folder in folders for item in read_folder(folder)]
     knowledge = triager.knowledge
     examined = examine(triager, labelled)
-    weights = fold_weights(triager, labelled, examined)
-    held_out = cross_validated(triager, labelled, examined, weights)
+    fitted = fold_numbers(triager, labelled, examined)
+    held_out = cross_validated(triager, labelled, examined, fitted)
     plain = figures(held_out, knowledge)
     shipped = figures(answers(triager, labelled, examined), knowledge)
-    print(f"{len(labelled)} logs; numbers behind the strength words fitted on the other four of five folds", file=out)
+    print(f"{len(labelled)} logs; numbers and hunches fitted on the other four of five folds", file=out)
+    if not any(one.hunches for one in fitted):
+        print("without hunches: learning them needs scikit-learn and more logs", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
     first_answers = blind(labelled, knowledge.competing - knowledge.off_field)
     rows: dict[str, Figures] = {}
@@ -51,7 +55,7 @@ def evaluate(
     if perturb:
         for name, change in PERTURBATIONS.items():
             changed = examine(triager, labelled, change)
-            perturbed[name] = figures(cross_validated(triager, labelled, changed, weights), knowledge)
+            perturbed[name] = figures(cross_validated(triager, labelled, changed, fitted), knowledge)
             _row(name, perturbed[name], out, plain)
     if baseline:
         try:
@@ -169,3 +173,16 @@ def fitted(folders: Sequence[Path], triager: Triager) -> dict[str, float]:
     examined = examine(triager, labelled)
     drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
     return fit(drawn, triager.knowledge.competing, harmless_causes(triager))
+
+
+def learned(folders: Sequence[Path], triager: Triager, day: str) -> str:
+    """The text of rules/hunches.yaml, learned from all labelled logs of these folders.
+
+    Raises BaselineUnavailable without scikit-learn, and where the logs are too few to learn from.
+    """
+    labelled = [item for folder in folders for item in read_folder(folder)]
+    words = [words_of(case, triager.knowledge) for _, case in examine(triager, labelled)]
+    model = learn(words, labelled, triager.knowledge)
+    if model is None:
+        raise BaselineUnavailable("too few logs to learn from: words of two causes, each in three logs, are the least")
+    return as_rules(model, len(labelled), day)

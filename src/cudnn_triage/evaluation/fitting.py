@@ -14,7 +14,7 @@ from .labelled import Labelled
 FOLDS = 5
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
 _SET = frozenset(
-    {"earlier", "fuzzy", "general", "lead", "confirmed", "refuted", "doubt"}
+    {"earlier", "fuzzy", "general", "hunch", "lean", "trace", "lead", "confirmed", "refuted", "doubt"}
 )  # numbers that stay as ranking.py gives them
 # temperature below which a step between strength words would be a certainty: odds of 100 to 1 and more
 _SHARPEST = 0.3

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..cleaning import clean
 from ..engine import Triager, joined
 from ..evidence import Case
+from ..hunches import Hunches
 from ..reading import Log, read, read_text
-from .fitting import Drawn, fit, folds
+from .baseline import BaselineUnavailable
+from .fitting import FOLDS, Drawn, fit, folds
 from .labelled import Labelled
+from .learning import held_out
 from .metrics import Answer, answer, off_field_cause
 
 Change = Callable[[str], str]
@@ -48,16 +52,28 @@ def answers(
     ]
 
 
-def fold_weights(
-    triager: Triager, labelled: Sequence[Labelled], examined: Sequence[tuple[Log, Case]]
-) -> list[dict[str, float]]:
-    """For each fold, the numbers fitted on all other folds."""
+@dataclass(frozen=True)
+class Fitted:
+    """What was fitted without one fold: the numbers of ranking, and the model of words where one could be learned."""
+
+    numbers: dict[str, float]
+    hunches: Hunches | None
+
+
+def fold_numbers(triager: Triager, labelled: Sequence[Labelled], examined: Sequence[tuple[Log, Case]]) -> list[Fitted]:
+    """For each fold, what is fitted on all other folds; without scikit-learn nothing is learned of words."""
     harmless = harmless_causes(triager)
     drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
+    models: list[Hunches | None]
+    try:
+        models = held_out(labelled, [case for _, case in examined], triager.knowledge)
+    except BaselineUnavailable:
+        models = [None] * FOLDS
     out = []
-    for fold in folds(labelled):
+    for number, fold in enumerate(folds(labelled)):
         held = set(fold)
-        out.append(fit([d for i, d in enumerate(drawn) if i not in held], triager.knowledge.competing, harmless))
+        numbers = fit([d for i, d in enumerate(drawn) if i not in held], triager.knowledge.competing, harmless)
+        out.append(Fitted(numbers, models[number]))
     return out
 
 
@@ -65,11 +81,15 @@ def cross_validated(
     triager: Triager,
     labelled: Sequence[Labelled],
     examined: Sequence[tuple[Log, Case]],
-    weights: Sequence[Mapping[str, float]],
+    fitted: Sequence[Fitted],
 ) -> list[Answer]:
-    """Answers in which every log is judged with numbers fitted without its fold."""
+    """Answers in which every log is judged with what was fitted without its fold."""
     out: dict[int, Answer] = {}
-    for fold, numbers in zip(folds(labelled), weights, strict=True):
-        found = answers(triager, [labelled[i] for i in fold], [examined[i] for i in fold], numbers)
+    for fold, without in zip(folds(labelled), fitted, strict=True):
+        held = [
+            (log, case.told(case.unknown, without.hunches.of(case) if without.hunches else ()))
+            for log, case in (examined[i] for i in fold)
+        ]
+        found = answers(triager, [labelled[i] for i in fold], held, without.numbers)
         out.update(zip(fold, found, strict=True))
     return [out[i] for i in range(len(labelled))]

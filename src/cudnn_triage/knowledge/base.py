@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
 from .indexes import Anchors, Runs
 from .literals import Literals
-from .store import Deferred, Records, Rules, Store
+from .store import Deferred, Records, Rules, Store, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +88,20 @@ class Knowledge:
     def general(self) -> list[Data]:
         """The rules that are asked of what nothing else explains (``in: unexplained``)."""
         return [self.by_id[name] for name in self._store.words("general")]
+
+    @cached_property
+    def hunches(self) -> Data | None:
+        """The head of the model of words: causes, what each has by itself, why it is believed; None where there is no model."""
+        found: Data | None = self._store.json("hunches")
+        return found
+
+    @cached_property
+    def hunch_rows(self) -> Mapping[str, Sequence[float]]:
+        """For each word of the model how rare it is, then numbers of causes, each with the weight of the word for it."""
+        rows = Texts(self._store, "hunch rows")
+        found: Any = Records({word: at for at, word in enumerate(self._store.words("hunch words"))}, rows.json)
+        typed: Mapping[str, Sequence[float]] = found
+        return typed
 
     @cached_property
     def table(self) -> dict[str, Data]:

@@ -61,7 +61,34 @@ def compile_rulebook(book: Rulebook) -> Data:
         "field_words": sorted({w.lower() for w in book.field_words}),
         "error_words": sorted({w.lower() for w in book.error_words}),
         "weights": book.weights,
+        "hunches": _hunches(book.hunches, book) if book.hunches else None,
     }
+
+
+def _hunches(hunches: schema.Hunches, book: Rulebook) -> Data:
+    """The model of words with its numbers read. A cause that is disabled keeps its place: nothing is said of it."""
+    document = book.documents["hunches"]
+    for i, cause in enumerate(hunches.causes):
+        if cause not in book.causes and cause not in book.absent:
+            book.problems.append(document.problem(f"$.causes[{i}]", f"no cause {cause!r} in rules/causes"))
+    if len(hunches.base) != len(hunches.causes):
+        told = f"expected {len(hunches.causes)} numbers, one for each cause, got {len(hunches.base)}"
+        book.problems.append(document.problem("$.base", told))
+    data: Data = {"why": hunches.why, "causes": hunches.causes, "base": [], "words": {}}
+    try:
+        data["base"] = [float(text) for text in hunches.base]
+        for word, text in hunches.words.items():
+            rare, *weights = text.split()
+            row = [float(rare)]
+            for weight in weights:
+                number, _, value = weight.partition(":")
+                row += [range(len(hunches.causes))[int(number)], float(value)]
+            data["words"][word] = row
+    except (ValueError, IndexError):
+        told = "expected a number, then NUMBER:WEIGHT for some of the causes; let 'cudnn-triage fit --hunches' write this file"
+        where = f"$.words.{word}" if data["base"] else "$.base"
+        book.problems.append(document.problem(where, told))
+    return data
 
 
 def _pointers_of_another(signature: schema.Signature, kept: dict[str, Data], book: Rulebook) -> list[Data]:

@@ -45,6 +45,8 @@ def pack(data: Data) -> bytes:
         "causes": {name: [cause[key] for key in _LIGHT] for name, cause in causes.items()},
         "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
     }
+    hunches: Data | None = data["hunches"]
+    rows = {word: _json(row) for word, row in hunches["words"].items()} if hunches else {}
     sections = {
         "core": _json(core),
         **{name: _json(data[name]) for name in _WHOLE},
@@ -57,6 +59,10 @@ def pack(data: Data) -> bytes:
         "templates": b"".join(texts),
         "templates.at": indexes.sums(map(len, texts)),
         "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
+        "hunches": _json(hunches and {key: value for key, value in hunches.items() if key != "words"}),
+        "hunch words": "\n".join(rows).encode(),
+        "hunch rows": b"".join(rows.values()),
+        "hunch rows.at": indexes.sums(map(len, rows.values())),
         "general": "\n".join(rule["id"] for rule in rules if rule["inside"] == "unexplained").encode(),
         **indexes.anchor_sections(anchored),
         **literals.literal_sections(

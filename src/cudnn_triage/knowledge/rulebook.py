@@ -40,6 +40,7 @@ class Rulebook:
     field_words: list[str] = field(default_factory=list)
     error_words: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
+    hunches: schema.Hunches | None = None
     documents: dict[str, Document] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     disabled: set[str] = field(default_factory=set)
@@ -120,6 +121,9 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
         _keep_probes(schema.convert(document, schema.Probes), document, book)
     elif kind == "disabled.yaml":
         _disable(document, book)
+    elif kind == "hunches.yaml":
+        book.hunches = schema.convert(document, schema.Hunches)
+        book.documents["hunches"] = document
     elif kind == "weights.yaml":
         if not isinstance(document.data, dict):
             raise document.problem("$", "expected a map from name to number")
@@ -134,7 +138,7 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
             0,
             "",
             "rule files live in signatures/, causes/, codes/, compat/, solving/ or facts/; beside them weights.yaml, "
-            "probes.yaml, disabled.yaml",
+            "hunches.yaml, probes.yaml, disabled.yaml",
         )
 
 

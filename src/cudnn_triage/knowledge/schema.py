@@ -240,6 +240,18 @@ class Recipe(_Strict, kw_only=True, frozen=True):
     variants: list[Variant]
 
 
+class Hunches(_Strict, kw_only=True, frozen=True):
+    """rules/hunches.yaml: what each cause has by itself (``base``), and for each word how rare it is (the logarithm of logs by
+    logs that have it), then 'NUMBER:WEIGHT' for the causes that it speaks for or against, counted from 0."""
+
+    why: Text
+    source: Text
+    read: Date
+    causes: list[Id]
+    base: list[Text]
+    words: dict[str, Text]
+
+
 class FactType(_Strict, kw_only=True, frozen=True):
     """One fact name: its type, what it is, the command that reads it on a machine.
 
