@@ -108,16 +108,23 @@ def rank(
 
 
 def _lean(scored: dict[str, float], chances: Mapping[str, float], numbers: Mapping[str, float]) -> None:
-    """Move what rules say of causes towards what the words say; how much the likeliest is worth stays."""
-    top = max((value for cause, value in scored.items() if cause in chances), default=None)
-    if top is None:
+    """Move what rules say of causes towards what the words say; how much they are worth together stays."""
+    before = [value for cause, value in scored.items() if cause in chances]
+    if not before:
         return
     leant = {
         cause: scored.get(cause, numbers["hunch"]) + numbers["lean"] * math.log(max(chance, _IMPROBABLE))
         for cause, chance in chances.items()
     }
-    shift = top - max(leant.values())
+    shift = _worth(before, numbers["temperature"]) - _worth(leant.values(), numbers["temperature"])
     scored.update((cause, max(value + shift, _IMPROBABLE)) for cause, value in leant.items())
+
+
+def _worth(values: Iterable[float], temperature: float) -> float:
+    """The log-odds of one cause that is as probable as those of these log-odds together."""
+    values = list(values)
+    top = max(values)
+    return top + temperature * math.log(sum(math.exp((value - top) / temperature) for value in values))
 
 
 def _shares(scores: Mapping[str, float], temperature: float) -> dict[str, float]:
