@@ -590,6 +590,17 @@ def test_the_place_that_a_library_names_belongs_to_the_message_it_was_announced_
     assert roles(read("ValueError: the end\n[/data/a.bin] written")) == "ET"
 
 
+def test_the_native_half_of_an_exception_belongs_to_its_message() -> None:
+    structure = read("""
+        RuntimeError: simple_bind error. Arguments:
+        data: (128, 3, 112, 112)
+        [17:54:55] src/storage/./pooled_storage_manager.h:107: cudaMalloc failed: unknown error
+    """)
+    assert roles(structure) == "EEE"
+    assert only_raised(structure).message.endswith("cudaMalloc failed: unknown error")
+    assert roles(read("ValueError: the end\n[17:54:55] epoch 7 begins")) == "ER"
+
+
 def test_cmake_says_what_is_wrong_below_the_place() -> None:
     structure = read("""
         -- Configuring

@@ -21,7 +21,7 @@ _ACCEPTABLE = 0.5  # how much all other right answers of a log count beside the 
 _SMOOTHING = 4.0  # inverse strength of the pull towards zero; 2 to 25 answer about as well
 _ROUNDS = 150
 _SLIGHT = 0.3  # weights below it are left out: what is left answers as well as the whole model
-_WHY = "Logs of the corpus with these words mostly had this cause"
+_WHY = "Logs with such words have turned out to have this cause"
 
 Data = dict[str, Any]
 

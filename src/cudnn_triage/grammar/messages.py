@@ -6,6 +6,7 @@ something else (a record, a frame, a ruler, a prompt); over a gap only where the
 
 from __future__ import annotations
 
+from ..light import pattern
 from ..structure import Role
 from .failures import starts_failure
 from .page import Stream, indent
@@ -42,6 +43,8 @@ _APPENDICES = (  # what frameworks print below a gap in the message itself
     "Original Traceback (most recent",
     "Hint: If you want to see",
 )
+_PLACED = pattern(r"\[\d\d:\d\d:\d\d\] (?:[A-Za-z]:)?[^\s:]+\.(?:h|hpp|cc|cpp|cuh?):\d+: ")
+"""How the library behind MXNet, XGBoost and DGL begins the message of an exception that it hands to Python."""
 _LISTS_FRAMES = (
     "Detected at node",
     "Caused by op",
@@ -126,6 +129,7 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
                 continue
             after_frame = False
         placed = colon and bare.startswith("[/")  # the announced message of a C++ library begins with its place
+        placed = placed or (bare[0] == "[" and _PLACED.match(bare) is not None)
         if (foreign(stream, pos, bare, own) and not placed) or (depth >= margin + 4 and _quoted(stream, pos, type_)):
             return pos
         if pos + 1 < size and TRACEBACK in texts[pos + 1] and not bare.startswith("-- Process"):
