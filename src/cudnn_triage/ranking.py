@@ -26,8 +26,9 @@ DEFAULTS: dict[str, float] = {
     "general": 0.82,  # the most that a cause can be believed of which messages are read in general terms only; set: of 2213
     # such answers 0.94 were right where the signatures that know the message were taken out, of 77 on fresh logs 0.74
     "hunch": 0.3,  # log-odds of a cause of which only the words of the log speak, beside one that a message points to; set
-    "lean": 0.4,  # how much of the log-odds by the words is added where rules leave several causes open; set: the best of
-    # 0.1 to 1 on 1950 and on 634 logs that neither the rules nor the model of the words had seen
+    "lean": 0.2,  # how much of the log-odds by the words is added where rules leave several causes open; set: of 0.1 to 1 the
+    # best first causes on 634 logs that neither rules nor model had seen (0.2 to 0.5 on 1950 earlier ones), and the more, the
+    # more answers it turned away from what other people's labels put first
     "trace": 0.01,  # how much of its probability by the words a cause keeps, however sure the first is; set: of the second and
     # third causes that only the words named on those logs, about this many were the right ones
     "again": 0.3,  # factor for each further piece of evidence

@@ -98,7 +98,7 @@ def held_out(labelled: Sequence[Labelled], cases: Sequence[Case], knowledge: Kno
 
 def as_rules(model: Data, logs: int, day: str) -> str:
     """The model as the text of rules/hunches.yaml."""
-    head = {"why": model["why"], "source": f"fitted on {logs} labelled logs of corpus/", "read": day}
+    head = {"why": model["why"], "source": f"fitted on {logs} labelled logs", "read": day}
     lines = ["# Fitted by 'cudnn-triage fit --hunches'; what it means stands in src/cudnn_triage/hunches.py"]
     lines += [f"{key}: {value}" for key, value in head.items()]
     lines += [f"causes: [{', '.join(model['causes'])}]", f"base: [{', '.join(map(str, model['base']))}]", "words:"]
