@@ -601,6 +601,21 @@ def test_the_native_half_of_an_exception_belongs_to_its_message() -> None:
     assert roles(read("ValueError: the end\n[17:54:55] epoch 7 begins")) == "ER"
 
 
+def test_what_keras_announces_stands_below_a_gap() -> None:
+    structure = read("""
+        UnimplementedError: Exception encountered when calling layer "conv2d_2" (type Conv2D).
+
+        {{function_node __wrapped__Conv2D_device_GPU:0}} DNN library is not found. [Op:Conv2D]
+
+        Call arguments received by layer "conv2d_2" (type Conv2D):
+          - inputs=tf.Tensor(shape=(4, 28, 28, 3), dtype=float32)
+
+        and something else
+    """)
+    assert roles(structure) == "E-E-EE-T"
+    assert "DNN library is not found" in only_raised(structure).message
+
+
 def test_cmake_says_what_is_wrong_below_the_place() -> None:
     structure = read("""
         -- Configuring

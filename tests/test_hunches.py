@@ -27,6 +27,7 @@ words:
   "kitchen": 3 3:9
   "widget": 1
 """
+KETTLE = "points_to: [{cause: off, strength: likely}]\n"
 FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nRuntimeError: '
 
 
@@ -98,10 +99,15 @@ def test_an_error_that_no_rule_knows_is_answered_by_its_words_and_believed_littl
 
 
 def test_a_failure_of_another_kind_stays_unrelated_unless_the_words_are_sure(words: Rules) -> None:
-    words.points("elsewhere", "the kettle boiled", "off", "likely")
+    words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
     assert said(words, f"{FAILED}the kettle boiled in the kitchen").verdict == "unrelated"
     assert said(words, f"{FAILED}the kettle boiled").verdict == "unrelated"
     assert causes(words, f"{FAILED}the kettle boiled on a sprocket")[0] == "right"
+
+
+def test_words_say_nothing_against_a_message_that_knows_what_failed_outside_the_field(words: Rules) -> None:
+    words.signature("elsewhere", "the kettle boiled", more=KETTLE)
+    assert said(words, f"{FAILED}the kettle boiled on a sprocket").verdict == "unrelated"
 
 
 def test_words_never_accuse_a_run_that_ended_well_or_a_log_without_an_error(words: Rules) -> None:

@@ -135,6 +135,8 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
     sure = 1 - off >= _SURE and bool(case.structure.failures)
     if max((e.odds for e in suspects), default=0.0) < _GUESSED or case.structure.ended_well:
         return found, none
+    if any(_of_another_kind(e, knowledge) for h in found for e in h.evidence):
+        return found, none
     if sum(h.prior for h in ours.values()) > _OPEN or (not sure and 1 - off < _PUZZLED):
         return found, none
     total = sum(e.odds for e in suspects)
@@ -146,3 +148,10 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
         guesses.append(Hypothesis(hunch.cause, hunch.odds, chance, (*said, words), chance))
     kept = [h for h in found if h.cause not in ours and not (sure and h.cause in knowledge.off_field)]
     return [*guesses, *kept], 1 - _BELIEVED
+
+
+def _of_another_kind(e: Evidence, knowledge: Knowledge) -> bool:
+    """Whether a message that says more than that something failed tells that the failure is not of this field."""
+    if e.cause not in knowledge.off_field or not e.supports or e.standing != FAILING or e.occurrence is None:
+        return False
+    return not knowledge.by_id[e.occurrence.rule]["catch_all"]

@@ -42,6 +42,7 @@ _APPENDICES = (  # what frameworks print below a gap in the message itself
     "-- Process ",
     "Original Traceback (most recent",
     "Hint: If you want to see",
+    "Call arguments received by",
 )
 _PLACED = pattern(r"\[\d\d:\d\d:\d\d\] (?:[A-Za-z]:)?[^\s:]+\.(?:h|hpp|cc|cpp|cuh?):\d+: ")
 """How the library behind MXNet, XGBoost and DGL begins the message of an exception that it hands to Python."""
@@ -91,7 +92,7 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
     stop = min(size, pos + LONGEST)
     listing = False  # inside a block that lists frames as part of the message
     after_frame = False
-    colon = stream.texts[pos - 1].rstrip().endswith(":")
+    colon = _announces(texts[pos - 1].rstrip())
     while pos < stop:
         text = texts[pos]
         bare = text.strip()
@@ -134,7 +135,7 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
             return pos
         if pos + 1 < size and TRACEBACK in texts[pos + 1] and not bare.startswith("-- Process"):
             return pos  # what announces the next traceback
-        if depth == margin and started and (bare[0] in "{<" or bare[-1] in "({["):
+        if depth == margin and started and ((bare[0] in "{<" and not colon) or bare[-1] in "({["):
             return pos  # an object that the program prints
         if depth == margin and bare[0].isalpha():
             shaped = exception(bare)
@@ -149,9 +150,14 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
             listing = False
         stream.mark(pos, Role.EXCEPTION)
         started = True
-        colon = bare.endswith(":")
+        colon = _announces(bare)
         pos += 1
     return pos
+
+
+def _announces(text: str) -> bool:
+    """Whether a line says that the message itself stands below, be it over a gap: it ends in a colon, or it is Keras's."""
+    return text.endswith(":") or "Exception encountered when calling" in text
 
 
 def _quoted(stream: Stream, pos: int, type_: str) -> bool:
