@@ -99,6 +99,12 @@ def test_package_is_empty_for_the_users_own_file_and_skips_the_standard_library(
     assert only_failure(through_stdlib).package == "numba"
 
 
+def test_the_package_of_a_file_in_an_egg_is_the_one_inside_it() -> None:
+    egg = "/usr/lib/python3/site-packages/cudf-0.3.0+138.gdae6026-py3.6-linux-x86_64.egg/cudf/core.py"
+    structure = read(f'Traceback (most recent call last):\n  File "{egg}", line 1, in <module>\n    f()\nOSError: no')
+    assert only_failure(structure).package == "cudf"
+
+
 CHAINED = """
 Traceback (most recent call last):
   File "/venv/lib/python3.7/site-packages/tensorflow/python/pywrap.py", line 58, in <module>

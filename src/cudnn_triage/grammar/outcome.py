@@ -10,7 +10,9 @@ from . import records
 from .page import Found, Page
 
 _ECHOES = frozenset(("ChildFailedError", "CalledProcessError", "ProcessExitedException", "SystemExit"))
-_PACKAGE = pattern(r".*[/\\](?:site|dist)-packages[/\\]([^/\\:\s]+)|(\w+)(?:[/\\]\w+)*[/\\]\w+\.p(?:yx|xd|xi)$")
+_PACKAGE = pattern(
+    r".*[/\\](?:site|dist)-packages[/\\](?:[^/\\:\s]+\.egg[/\\])?([^/\\:\s]+)|(\w+)(?:[/\\]\w+)*[/\\]\w+\.p(?:yx|xd|xi)$"
+)
 """The package in the path of a file below it, or of a Cython source, whose path begins with it."""
 _STDLIB = pattern(
     r".*[/\\](?:[Ll]ib(?:64)?[/\\])?python\d(?:\.\d+)?[/\\]|<frozen |<string>|<stdin>|<__array|<decorator"
