@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Known = dict[str, tuple[float, Sequence[float]]]
 
 _WORD = pattern(r"[a-z_][a-z_0-9]+(?:[.-][a-z_0-9]+)*|[\u4e00-\u9fff]+")
-_NUMBER = pattern(r"[\d.]+")
 _MOST = 300  # lines whose words are read
 _LONGEST = 400  # characters of a line that are read
 _OF_A_MESSAGE = 12  # lines of one message that are read
 _OF_A_FAILURE = 100  # lines of one failure that are read
 _SAME = 3  # values of one fact that count
+_SHORT = 25  # characters from which the value of a fact is no word
 _TELLING = 5  # words that are shown
 _SUSPECTS = 3  # causes that a hunch names
 _SUSPECTED = 0.05  # probability from which it names them
@@ -56,33 +56,31 @@ class Hunches:
         """For each cause that something speaks for, and the likeliest others, how probable the words make it (``odds``);
         likewise for 'not about the GPU'. Nothing of causes that the model has not learned; empty where no line tells anything."""
         words = words_of(case, self._knowledge)
-        chances = self.chances(words)
-        if not chances:
+        known = self._known(words)
+        if not known:
             return ()
+        chances = self._chances(known)
         field, off_field = self._knowledge.in_field, self._knowledge.off_field
         spoken = dict.fromkeys(e.cause for e in case.evidence if e.supports and e.cause in field and e.cause in chances)
         others = [c for c in sorted(chances, key=lambda c: (-chances[c], c)) if c in field and c not in spoken]
         suspects = [c for c in others[:_SUSPECTS] if chances[c] >= _SUSPECTED]
         shown = [*spoken, *suspects, *(c for c in chances if c in off_field)]
-        known = self._known(words)
         return tuple(self._evidence(c, chances[c], words, known) for c in shown)
 
-    def chances(self, words: Mapping[str, int]) -> dict[str, float]:
-        """How probable each cause is by these words alone; empty where none of them is known."""
-        known = self._known(words)
-        if not known:
-            return {}
+    def _chances(self, known: Known) -> dict[str, float]:
+        """How probable each cause is by these words alone."""
         sums = list(self._head["base"])
         for share, row in known.values():
             for at in range(1, len(row), 2):
                 sums[int(row[at])] += share * row[at + 1]
         top = max(sums)
         odds = [math.exp(value - top) for value in sums]
-        return {cause: value / sum(odds) for cause, value in zip(self._head["causes"], odds, strict=True)}
+        total = sum(odds)
+        return {cause: value / total for cause, value in zip(self._head["causes"], odds, strict=True)}
 
     def _known(self, words: Mapping[str, int]) -> Known:
         """The rows of the words that the model knows, with how much each counts: rare ones more, all together as long as one."""
-        rows = {word: self._rows[word] for word in words if word in self._rows}
+        rows = {word: row for word in words if (row := self._rows.get(word))}
         length = math.sqrt(sum(row[0] ** 2 for row in rows.values())) or 1.0
         return {word: (row[0] / length, row) for word, row in rows.items()}
 
@@ -122,7 +120,7 @@ def words_of(case: Case, knowledge: Knowledge) -> dict[str, int]:
         words[f"{name}:"] = 0
         for value in case.facts.values(name)[:_SAME]:
             text = str(value).lower()
-            if len(text) < 25 and not _NUMBER.fullmatch(text):
+            if len(text) < _SHORT and not text.replace(".", "").isdecimal():
                 words[f"{name}: {text}"] = 0
     return words
 

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache, partial
 from ..values import Soname, Value, squeeze
 from .indexes import Anchors, Runs
 from .literals import Literals
-from .store import Deferred, Records, Rules, Store, Texts
+from .store import Deferred, Records, Rules, SortedRecords, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,10 +98,7 @@ class Knowledge:
     @cached_property
     def hunch_rows(self) -> Mapping[str, Sequence[float]]:
         """For each word of the model how rare it is, then numbers of causes, each with the weight of the word for it."""
-        rows = Texts(self._store, "hunch rows")
-        found: Any = Records({word: at for at, word in enumerate(self._store.words("hunch words"))}, rows.json)
-        typed: Mapping[str, Sequence[float]] = found
-        return typed
+        return SortedRecords(self._store, "hunch words", "hunch rows")
 
     @cached_property
     def table(self) -> dict[str, Data]:

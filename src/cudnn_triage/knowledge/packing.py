@@ -46,7 +46,7 @@ def pack(data: Data) -> bytes:
         "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
     }
     hunches: Data | None = data["hunches"]
-    rows = {word: _json(row) for word, row in hunches["words"].items()} if hunches else {}
+    rows = {word: _json(row) for word, row in sorted(hunches["words"].items())} if hunches else {}
     sections = {
         "core": _json(core),
         **{name: _json(data[name]) for name in _WHOLE},

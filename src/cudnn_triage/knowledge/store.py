@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
@@ -91,6 +91,26 @@ class Records(Mapping[str, "Data"]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class SortedRecords(Mapping[str, "Any"]):
+    """Many records by name, of which a run asks for few: the names, in order, are searched and not made a dictionary of."""
+
+    def __init__(self, store: Store, names: str, records: str) -> None:
+        self._names = store.words(names)
+        self._records = Texts(store, records)
+
+    def __getitem__(self, name: str) -> Any:
+        at = bisect_left(self._names, name)
+        if at == len(self._names) or self._names[at] != name:
+            raise KeyError(name)
+        return self._records.json(at)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
