@@ -10,7 +10,7 @@ from conftest import Rules
 from cudnn_triage.cli import main
 from cudnn_triage.engine import triage
 from cudnn_triage.evaluation.labelled import Labelled
-from cudnn_triage.evaluation.learning import as_rules, learn
+from cudnn_triage.evaluation.learning import CannotLearn, as_rules, learn
 from cudnn_triage.knowledge.base import KnowledgeError
 from cudnn_triage.report import Report
 
@@ -21,11 +21,11 @@ read: 2026-11-20
 causes: [left, right, third, off]
 base: [0, 0, 0, 0]
 words:
-  "flange": 3 0:9 1:-9
-  "sprocket": 3 1:9 0:-9
-  "gasket": 3 2:9
-  "kitchen": 3 3:9
-  "widget": 1
+  - ["flange", '3 0:9 1:-9']
+  - ["sprocket", '3 1:9 0:-9']
+  - ["gasket", '3 2:9']
+  - ["kitchen", '3 3:9']
+  - ["widget", '1']
 """
 KETTLE = "points_to: [{cause: off, strength: likely}]\n"
 FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nRuntimeError: '
@@ -124,8 +124,9 @@ def test_without_a_model_nothing_changes(words: Rules) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
-        ("3 0:9", "3 7:9", "hunches.yaml:8: words.flange: expected a number"),
-        ("3 0:9", "much", "hunches.yaml:8: words.flange: expected a number"),
+        ("3 0:9", "3 7:9", "hunches.yaml:8: words[0]: expected a number"),
+        ("3 0:9", "3 -1:9", "hunches.yaml:8: words[0]: expected a number"),
+        ("3 0:9", "much", "hunches.yaml:8: words[0]: expected a number"),
         ("[0, 0, 0, 0]", "[0, 0]", "hunches.yaml:6: base: expected 4 numbers"),
         ("third, off", "gone, off", "hunches.yaml:5: causes[2]: no cause 'gone'"),
     ],
@@ -147,16 +148,16 @@ def test_what_is_learned_is_what_the_logs_had_and_reads_back_as_rules(words: Rul
     )
     found, items = [w for w, _ in logs], [labelled(str(i), gold) for i, (_, gold) in enumerate(logs)]
     model = learn(found, items, words.knowledge())
-    assert model is not None
     assert model == learn(found, items, words.knowledge())
     words.file("hunches.yaml", as_rules(model, len(logs), "2026-11-20"))
     assert causes(words, f"{FAILED}the widget stopped at the sprocket")[0] == "right"
     assert causes(words, f"{FAILED}the widget stopped at the flange")[0] == "left"
 
 
-def test_too_few_logs_teach_nothing(words: Rules) -> None:
-    assert learn([{"flange": 1}], [labelled("a", "left")], words.knowledge()) is None
-    assert learn([{"flange": 1}] * 5, [labelled("a", "left")] * 5, words.knowledge()) is None
+@pytest.mark.parametrize("logs", [1, 5])
+def test_too_few_logs_teach_nothing(words: Rules, logs: int) -> None:
+    with pytest.raises(CannotLearn, match="too few"):
+        learn([{"flange": 1}] * logs, [labelled("a", "left")] * logs, words.knowledge())
 
 
 def test_fit_says_so_where_logs_are_too_few(words: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -277,8 +277,8 @@ def _fit(args: Sequence[str]) -> int:
     )
     options = parser.parse_args(args)
     from .engine import Triager
-    from .evaluation.baseline import BaselineUnavailable
     from .evaluation.command import fitted, learned
+    from .evaluation.learning import CannotLearn
 
     paths = _labelled(options.folders)
     triager = Triager(knowledge(options.rules))
@@ -286,7 +286,7 @@ def _fit(args: Sequence[str]) -> int:
     if options.hunches:
         try:
             out.write(learned(paths, triager, date.today().isoformat()))
-        except BaselineUnavailable as error:
+        except CannotLearn as error:
             raise UsageError(str(error)) from None
         return OK
     numbers = fitted(paths, triager)

@@ -13,6 +13,7 @@ from .general import GeneralReader
 from .grammar import parse
 from .hunches import Hunches, guess
 from .knowledge.base import Knowledge, load
+from .light import replaced
 from .lines import Line
 from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
@@ -60,11 +61,11 @@ class Triager:
             occurrences = sorted([*occurrences, *general], key=lambda o: (o.first, o.start, o.rule))
             case = self._case(occurrences, lines, structure, given)
         named = [o for o in case.occurrences if not o.general]
-        case = case.told(tuple(unexplained_lines(named, lines, structure, knowledge)), ())
-        return case.told(case.unknown, self.hunches.of(case)) if self.hunches else case
+        case = replaced(case, unknown=tuple(unexplained_lines(named, lines, structure, knowledge)))
+        return replaced(case, hunches=self._hunches.of(case)) if self._hunches else case
 
     @cached_property
-    def hunches(self) -> Hunches | None:
+    def _hunches(self) -> Hunches | None:
         """The model of words of the knowledge base, opened when a log first asks for it; None where there is none."""
         head = self.knowledge.hunches
         return Hunches(head, self.knowledge.hunch_rows, self.knowledge) if head else None
@@ -84,7 +85,7 @@ class Triager:
         """The case with readings of a machine beside the log."""
         met = matched(case.occurrences, self.knowledge)
         there = machine(readings, case.facts, met.__contains__, self.knowledge, assume_local)
-        return case.beside(there)
+        return replaced(case, machine=there)
 
     def triage(
         self,

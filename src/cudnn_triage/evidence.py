@@ -54,13 +54,6 @@ class Evidence:
     facts: tuple[Fact, ...] = ()  # that a condition was asked of
     odds: float = 1.0  # how often this cause is meant beside another that the message points to with the same strength
 
-    def standing_at(self, standing: str) -> Evidence:
-        """The same in another standing."""
-        return Evidence(
-            self.cause, self.strength, self.supports, self.kind, self.id, self.why, self.occurrence, standing, self.origin,
-            self.facts, self.odds,
-        )  # fmt: skip
-
 
 @record(frozen=True)
 class Case:
@@ -80,20 +73,6 @@ class Case:
     def met(self) -> frozenset[str]:
         """The signatures that matched, and the causes that something speaks for."""
         return frozenset({o.rule for o in self.occurrences} | {e.cause for e in self.evidence if e.supports})
-
-    def beside(self, machine: Machine) -> Case:
-        """The same with readings of a machine."""
-        return Case(
-            self.lines, self.structure, self.occurrences, self.facts, machine, self.evidence, self.echoes, self.unknown,
-            self.hunches,
-        )  # fmt: skip
-
-    def told(self, unknown: tuple[int, ...], hunches: tuple[Evidence, ...]) -> Case:
-        """The same with its unexplained lines and with hunches."""
-        return Case(
-            self.lines, self.structure, self.occurrences, self.facts, self.machine, self.evidence, self.echoes, unknown,
-            hunches,
-        )  # fmt: skip
 
 
 def collect_facts(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from .evidence import FAILING, HUNCH, Case, Evidence
 from .facts import Fact
 from .knowledge.base import Knowledge
-from .light import pattern
+from .light import pattern, replaced
 from .ranking import Hypothesis
 
 TYPE_CHECKING = False
@@ -142,7 +142,7 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
     for hunch in sorted(suspects, key=lambda e: (-e.odds, e.cause)):
         said = ours[hunch.cause].evidence if hunch.cause in ours else ()
         chance = _BELIEVED * hunch.odds / total
-        words = hunch.standing_at(FAILING) if sure else hunch
+        words = replaced(hunch, standing=FAILING) if sure else hunch
         guesses.append(Hypothesis(hunch.cause, hunch.odds, chance, (*said, words), chance))
     kept = [h for h in found if h.cause not in ours and not (sure and h.cause in knowledge.off_field)]
     return [*guesses, *kept], 1 - _BELIEVED

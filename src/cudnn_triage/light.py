@@ -2,7 +2,8 @@
 
 ``dataclasses`` imports ``inspect`` and compiles several functions for each class, and compiling the patterns of all log formats
 takes longer than reading a log: together most of what a start would cost. ``record`` is ``dataclass`` to whoever reads, type-checks
-or introspects the code (``dataclasses.fields``, ``replace`` and ``asdict`` work); ``pattern`` is ``re.compile``.
+or introspects the code (``dataclasses.fields``, ``replace`` and ``asdict`` work); ``replaced`` is ``replace``, ``pattern`` is
+``re.compile``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
     from dataclasses import field
+    from dataclasses import replace as replaced
     from re import compile as pattern
     from typing import Any, NoReturn
 else:
@@ -81,6 +83,10 @@ else:
             cls.__setattr__, cls.__delattr__ = _refuse, _refuse
         return cls
 
+    def replaced(item: Any, /, **changes: Any) -> Any:
+        """``dataclasses.replace``, for records whose fields are all given to their constructor."""
+        return item.__class__(*(changes.get(name, getattr(item, name)) for name in item.__match_args__))
+
     def _first_init(cls: Any, names: tuple[str, ...], defaults: dict[str, Any], frozen: bool) -> Any:
         """A constructor that compiles the real one when the first object is made."""
 
@@ -134,4 +140,4 @@ def linear_pattern(text: str) -> Any:
     return re2.compile(text, options)
 
 
-__all__ = ["field", "linear_pattern", "pattern", "record"]
+__all__ = ["field", "linear_pattern", "pattern", "record", "replaced"]

@@ -211,8 +211,7 @@ def dates(book: Rulebook) -> Iterator[Problem]:
     """Every ``read`` is a day that there is, and not one to come."""
     tomorrow = date.today() + timedelta(days=1)  # somewhere on Earth it may be that already
     for document in {id(document): document for document in book.documents.values()}.values():
-        words = document is book.documents.get("hunches")  # of which one may be 'read'
-        for path, text in _reads({**document.data, "words": {}} if words else document.data, "$"):
+        for path, text in _reads(document.data, "$"):
             try:
                 if date.fromisoformat(text) > tomorrow:
                     yield document.problem(path, f"{text} is to come; write the day on which the source was read")

@@ -42,7 +42,8 @@ DEFAULTS: dict[str, float] = {
 }
 """Used where rules/weights.yaml gives no number. What each number means stands beside it."""
 _NONE = ""  # stands among causes for: none of them
-_IMPROBABLE = 0.0001  # the least that a hunch can say of a cause
+_IMPROBABLE = 0.0001  # the least probability that words give a cause
+_BARELY = 0.0001  # log-odds that are left to a cause that words speak against, so that it stays in view
 WORTH_ASKING = 0.0001  # hypotheses less probable than this are neither shown nor looked into
 
 
@@ -56,14 +57,6 @@ class Hypothesis:
     evidence: tuple[Evidence, ...]
     prior: float = 0.0  # the probability by the log alone
     status: Status = "suspected"  # or confirmed, refuted: by readings of the machine
-
-    def with_probability(self, probability: float) -> Hypothesis:
-        """The same with another probability."""
-        return Hypothesis(self.cause, self.score, probability, self.evidence, self.prior, self.status)
-
-    def settled(self, status: Status, evidence: tuple[Evidence, ...]) -> Hypothesis:
-        """The same with a status and the evidence for it in front."""
-        return Hypothesis(self.cause, self.score, self.probability, (*evidence, *self.evidence), self.prior, status)
 
 
 def rank(
@@ -118,7 +111,7 @@ def _lean(scored: dict[str, float], chances: Mapping[str, float], numbers: Mappi
         for cause, chance in chances.items()
     }
     shift = _worth(before, numbers["temperature"]) - _worth(leant.values(), numbers["temperature"])
-    scored.update((cause, max(value + shift, _IMPROBABLE)) for cause, value in leant.items())
+    scored.update((cause, max(value + shift, _BARELY)) for cause, value in leant.items())
 
 
 def _worth(values: Iterable[float], temperature: float) -> float:

@@ -8,6 +8,7 @@ from .conditions import Seen
 from .evidence import Evidence
 from .facts import Readings
 from .knowledge.base import Knowledge
+from .light import replaced
 from .ranking import DEFAULTS, Hypothesis
 from .whereabouts import Ground, Machine, grounds
 
@@ -80,15 +81,15 @@ def settle(
     for _ in range(2):  # what is refuted makes others credible
         judged: dict[str, Hypothesis] = {}
         for plain in ours:
-            asked = conditions(plain.with_probability(chances.get(plain.cause, plain.prior)), ours[0], knowledge)
+            asked = conditions(replaced(plain, probability=chances.get(plain.cause, plain.prior)), ours[0], knowledge)
             status, found = judge(*asked, machine.scope, seen)
             grounded = evidence(plain.cause, found, supports=status == "confirmed")
-            judged[plain.cause] = plain.settled(status, grounded)
+            judged[plain.cause] = replaced(plain, status=status, evidence=(*grounded, *plain.evidence))
         after = [judged.get(h.cause, h) for h in hypotheses]
         chances = _chances([h for h in after if h.cause in knowledge.competing], none, numbers)
     if all(h.status == "suspected" for h in after):
         return list(hypotheses)
-    after = [h.with_probability(chances.get(h.cause, h.probability)) for h in after]
+    after = [replaced(h, probability=chances.get(h.cause, h.probability)) for h in after]
     return sorted(after, key=lambda h: _ORDER.index(h.status))
 
 

@@ -35,12 +35,12 @@ def evaluate(
     labelled = [item for folder in folders for item in read_folder(folder)]
     knowledge = triager.knowledge
     examined = examine(triager, labelled)
-    fitted = fold_numbers(triager, labelled, examined)
-    held_out = cross_validated(triager, labelled, examined, fitted)
+    by_fold = fold_numbers(triager, labelled, examined)
+    held_out = cross_validated(triager, labelled, examined, by_fold)
     plain = figures(held_out, knowledge)
     shipped = figures(answers(triager, labelled, examined), knowledge)
     print(f"{len(labelled)} logs; numbers and hunches fitted on the other four of five folds", file=out)
-    if not any(one.hunches for one in fitted):
+    if not any(one.hunches for one in by_fold):
         print("without hunches: learning them needs scikit-learn and more logs", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
     first_answers = blind(labelled, knowledge.competing - knowledge.off_field)
@@ -55,7 +55,7 @@ def evaluate(
     if perturb:
         for name, change in PERTURBATIONS.items():
             changed = examine(triager, labelled, change)
-            perturbed[name] = figures(cross_validated(triager, labelled, changed, fitted), knowledge)
+            perturbed[name] = figures(cross_validated(triager, labelled, changed, by_fold), knowledge)
             _row(name, perturbed[name], out, plain)
     if baseline:
         try:
@@ -178,11 +178,8 @@ def fitted(folders: Sequence[Path], triager: Triager) -> dict[str, float]:
 def learned(folders: Sequence[Path], triager: Triager, day: str) -> str:
     """The text of rules/hunches.yaml, learned from all labelled logs of these folders.
 
-    Raises BaselineUnavailable without scikit-learn, and where the logs are too few to learn from.
+    Raises CannotLearn.
     """
     labelled = [item for folder in folders for item in read_folder(folder)]
     words = [words_of(case, triager.knowledge) for _, case in examine(triager, labelled)]
-    model = learn(words, labelled, triager.knowledge)
-    if model is None:
-        raise BaselineUnavailable("too few logs to learn from: words of two causes, each in three logs, are the least")
-    return as_rules(model, len(labelled), day)
+    return as_rules(learn(words, labelled, triager.knowledge), len(labelled), day)

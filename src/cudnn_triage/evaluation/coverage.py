@@ -12,6 +12,7 @@ from typing import IO, Any
 from ..cleaning import clean
 from ..engine import Triager, joined
 from ..evidence import STRENGTHS, unexplained_lines
+from ..light import replaced
 from ..reading import ReadError, read
 from ..redact import masked
 from ..render.plain import cut
@@ -122,7 +123,7 @@ def coverage(folders: Sequence[Path], triager: Triager) -> Coverage:
             unread.append(str(error))
             continue
         case = triager.examine(clean(log))
-        case = case.told(case.unknown, ())  # what rules know is asked, not what words lean towards
+        case = replaced(case, hunches=())  # what rules know is asked, not what words lean towards
         diagnoses = triager.report(log, case).diagnoses
         count += 1
         fired.update(o.rule for o in case.occurrences)

@@ -8,11 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..evidence import Case
-from ..hunches import Hunches, words_of
 from ..knowledge.base import Knowledge
-from .baseline import BaselineUnavailable
-from .fitting import folds
 from .labelled import Labelled
 from .metrics import harmless, off_field_cause
 
@@ -21,22 +17,25 @@ _ACCEPTABLE = 0.5  # how much all other right answers of a log count beside the 
 _SMOOTHING = 4.0  # inverse strength of the pull towards zero; 2 to 25 answer about as well
 _ROUNDS = 150
 _SLIGHT = 0.3  # weights below it are left out: what is left answers as well as the whole model
-_WHY = "Logs with such words have turned out to have this cause"
 
 Data = dict[str, Any]
 
 
-def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], knowledge: Knowledge) -> Data | None:
-    """The model as compiled rules hold it: ``why``, ``causes``, ``base``, and a row for each of ``words``.
+class CannotLearn(Exception):
+    """There is nothing to learn with, or too little to learn from."""
 
-    None where the logs are too few or too much alike to learn from. The same logs in the same order give the same model.
-    Raises BaselineUnavailable without scikit-learn.
+
+def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], knowledge: Knowledge) -> Data:
+    """The model as compiled rules hold it: ``why`` (as it stands), ``causes``, ``base``, and a row for each of ``words``.
+
+    The same logs in the same order give the same model. Raises CannotLearn without scikit-learn, and where the logs are too
+    few or too much alike.
     """
     try:
         from scipy.sparse import csr_matrix
         from sklearn.linear_model import LogisticRegression
     except ImportError:
-        raise BaselineUnavailable('learning needs scikit-learn: pip install "cudnn-triage[test]"') from None
+        raise CannotLearn('learning needs scikit-learn: pip install "cudnn-triage[test]"') from None
     count = Counter(word for found in words for word in found)
     known = {word: at for at, word in enumerate(sorted(word for word in count if count[word] >= _LEAST))}
     rarity = [math.log(len(words) / count[word]) for word in known]
@@ -51,7 +50,7 @@ def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], know
             causes.append(cause)
             shares.append(share)
     if not places or len(set(causes)) < 2:
-        return None
+        raise CannotLearn("too few logs to learn from: words of two causes, each in three logs, are the least")
     rows, columns, values = zip(*places, strict=True)
     matrix = csr_matrix((values, (rows, columns)), shape=(len(causes), len(known)))
     model = LogisticRegression(C=_SMOOTHING, max_iter=_ROUNDS).fit(matrix, causes, sample_weight=shares)
@@ -60,7 +59,7 @@ def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], know
         weights, base = [-weights[0] / 2, weights[0] / 2], [-base[0] / 2, base[0] / 2]
     table = {word: [round(rarity[at], 2), *_weights([w[at] for w in weights])] for word, at in known.items()}
     return {
-        "why": _WHY,
+        "why": (knowledge.hunches or {}).get("why", ""),
         "causes": [str(cause) for cause in model.classes_],
         "base": [round(float(value), 2) for value in base],
         "words": table,
@@ -84,25 +83,13 @@ def _weights(column: Sequence[float]) -> Iterator[float]:
             yield from (number, round(float(value), 1))
 
 
-def held_out(labelled: Sequence[Labelled], cases: Sequence[Case], knowledge: Knowledge) -> list[Hunches | None]:
-    """For each fold, the model learned from all other folds. Raises BaselineUnavailable without scikit-learn."""
-    words = [words_of(case, knowledge) for case in cases]
-    out: list[Hunches | None] = []
-    for fold in folds(labelled):
-        held = set(fold)
-        others = [i for i in range(len(labelled)) if i not in held]
-        model = learn([words[i] for i in others], [labelled[i] for i in others], knowledge)
-        out.append(Hunches(model, model["words"], knowledge) if model else None)
-    return out
-
-
 def as_rules(model: Data, logs: int, day: str) -> str:
     """The model as the text of rules/hunches.yaml."""
     head = {"why": model["why"], "source": f"fitted on {logs} labelled logs", "read": day}
     lines = ["# Fitted by 'cudnn-triage fit --hunches'; what it means stands in src/cudnn_triage/hunches.py"]
-    lines += [f"{key}: {value}" for key, value in head.items()]
+    lines += [f"{key}: {value}" for key, value in head.items() if value]
     lines += [f"causes: [{', '.join(model['causes'])}]", f"base: [{', '.join(map(str, model['base']))}]", "words:"]
     for word, (rare, *weights) in model["words"].items():
         pairs = [f"{number}:{weight:g}" for number, weight in zip(weights[::2], weights[1::2], strict=True)]
-        lines.append(f"  {json.dumps(word, ensure_ascii=False)}: {' '.join([f'{rare:g}', *pairs])}")
+        lines.append(f"  - [{json.dumps(word, ensure_ascii=False)}, '{' '.join([f'{rare:g}', *pairs])}']")
     return "\n".join(lines) + "\n"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..cleaning import clean
 from ..engine import Triager, joined
 from ..evidence import Case
-from ..hunches import Hunches
+from ..hunches import Hunches, words_of
+from ..light import replaced
 from ..reading import Log, read, read_text
-from .baseline import BaselineUnavailable
-from .fitting import FOLDS, Drawn, fit, folds
+from .fitting import Drawn, fit, folds
 from .labelled import Labelled
-from .learning import held_out
+from .learning import CannotLearn, learn
 from .metrics import Answer, answer, off_field_cause
 
 Change = Callable[[str], str]
@@ -62,18 +63,18 @@ class Fitted:
 
 def fold_numbers(triager: Triager, labelled: Sequence[Labelled], examined: Sequence[tuple[Log, Case]]) -> list[Fitted]:
     """For each fold, what is fitted on all other folds; without scikit-learn nothing is learned of words."""
-    harmless = harmless_causes(triager)
+    knowledge, harmless = triager.knowledge, harmless_causes(triager)
     drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
-    models: list[Hunches | None]
-    try:
-        models = held_out(labelled, [case for _, case in examined], triager.knowledge)
-    except BaselineUnavailable:
-        models = [None] * FOLDS
+    words = [words_of(case, knowledge) for _, case in examined]
     out = []
-    for number, fold in enumerate(folds(labelled)):
+    for fold in folds(labelled):
         held = set(fold)
-        numbers = fit([d for i, d in enumerate(drawn) if i not in held], triager.knowledge.competing, harmless)
-        out.append(Fitted(numbers, models[number]))
+        others = [i for i in range(len(labelled)) if i not in held]
+        hunches = None
+        with suppress(CannotLearn):
+            model = learn([words[i] for i in others], [labelled[i] for i in others], knowledge)
+            hunches = Hunches(model, model["words"], knowledge)
+        out.append(Fitted(fit([drawn[i] for i in others], knowledge.competing, harmless), hunches))
     return out
 
 
@@ -87,7 +88,7 @@ def cross_validated(
     out: dict[int, Answer] = {}
     for fold, without in zip(folds(labelled), fitted, strict=True):
         held = [
-            (log, case.told(case.unknown, without.hunches.of(case) if without.hunches else ()))
+            (log, replaced(case, hunches=without.hunches.of(case) if without.hunches else ()))
             for log, case in (examined[i] for i in fold)
         ]
         found = answers(triager, [labelled[i] for i in fold], held, without.numbers)

@@ -129,8 +129,8 @@ def extent(stream: Stream, pos: int, margin: int, *, started: bool) -> int:
                 pos += 1
                 continue
             after_frame = False
-        placed = colon and bare.startswith("[/")  # the announced message of a C++ library begins with its place
-        placed = placed or (bare[0] == "[" and _PLACED.match(bare) is not None)
+        # the announced message of a C++ library begins with its place
+        placed = bare[0] == "[" and ((colon and bare[1:2] == "/") or _PLACED.match(bare) is not None)
         if (foreign(stream, pos, bare, own) and not placed) or (depth >= margin + 4 and _quoted(stream, pos, type_)):
             return pos
         if pos + 1 < size and TRACEBACK in texts[pos + 1] and not bare.startswith("-- Process"):

@@ -75,20 +75,30 @@ def _hunches(hunches: schema.Hunches, book: Rulebook) -> Data:
         told = f"expected {len(hunches.causes)} numbers, one for each cause, got {len(hunches.base)}"
         book.problems.append(document.problem("$.base", told))
     data: Data = {"why": hunches.why, "causes": hunches.causes, "base": [], "words": {}}
-    try:
-        data["base"] = [float(text) for text in hunches.base]
-        for word, text in hunches.words.items():
-            rare, *weights = text.split()
-            row = [float(rare)]
-            for weight in weights:
-                number, _, value = weight.partition(":")
-                row += [range(len(hunches.causes))[int(number)], float(value)]
-            data["words"][word] = row
-    except (ValueError, IndexError):
-        told = "expected a number, then NUMBER:WEIGHT for some of the causes; let 'cudnn-triage fit --hunches' write this file"
-        where = f"$.words.{word}" if data["base"] else "$.base"
-        book.problems.append(document.problem(where, told))
+    for i, text in enumerate(hunches.base):
+        try:
+            data["base"].append(float(text))
+        except ValueError:
+            book.problems.append(document.problem(f"$.base[{i}]", f"expected a number, got {text!r}"))
+    for i, (word, text) in enumerate(hunches.words):
+        try:
+            data["words"][word] = _weights_of_a_word(text, len(hunches.causes))
+        except ValueError:
+            told = f"expected a number, then NUMBER:WEIGHT for some of the causes, counted from 0; got {text!r}"
+            book.problems.append(document.problem(f"$.words[{i}]", told))
     return data
+
+
+def _weights_of_a_word(text: str, causes: int) -> list[float]:
+    """How rare a word is, then numbers of causes, each with the weight of the word for it. Raises ValueError."""
+    rare, *weights = text.split()
+    row = [float(rare)]
+    for weight in weights:
+        number, _, value = weight.partition(":")
+        if not 0 <= int(number) < causes:
+            raise ValueError(weight)
+        row += [int(number), float(value)]
+    return row
 
 
 def _pointers_of_another(signature: schema.Signature, kept: dict[str, Data], book: Rulebook) -> list[Data]:

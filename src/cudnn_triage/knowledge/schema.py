@@ -244,12 +244,12 @@ class Hunches(_Strict, kw_only=True, frozen=True):
     """rules/hunches.yaml: what each cause has by itself (``base``), and for each word how rare it is (the logarithm of logs by
     logs that have it), then 'NUMBER:WEIGHT' for the causes that it speaks for or against, counted from 0."""
 
-    why: Text
+    why: str = ""
     source: Text
     read: Date
     causes: list[Id]
     base: list[Text]
-    words: dict[str, Text]
+    words: list[tuple[Text, Text]]
 
 
 class FactType(_Strict, kw_only=True, frozen=True):
