@@ -366,6 +366,14 @@ MISTAKES = {
     "id-not-file-name": (OLD, "id: frob-old", "id: frob-aged", "id: frob-aged", "id", "'frob-old'"),
     "family-not-folder": (CAUSE_FILE, "family: library", "family: driver", "family: driver", "family", "'library'"),
     "unknown-cause": (OLD, "cause: old-frob", "cause: rusty", "cause: rusty", "points_to[0].cause", "no cause 'rusty'"),
+    "misspelt-cause": (
+        OLD,
+        "cause: old-frob",
+        "cause: old-forb",
+        "cause: old-forb",
+        "points_to[0].cause",
+        "no cause 'old-forb' in rules/causes; nearest: old-frob",
+    ),
     "unknown-cause-of-code": (
         CODES_FILE,
         "cause: old-frob",

@@ -91,10 +91,8 @@ def ids_and_references(book: Rulebook) -> Iterator[Problem]:
                     )
     for cause in book.causes.values():
         for i, name in enumerate(cause.neighbours):
-            if name not in book.causes and name not in book.absent:
-                yield book.documents[cause.id].problem(
-                    f"$.neighbours[{i}]", f"no cause {name!r} in rules/causes{nearest(name, book.causes)}"
-                )
+            if wrong := book.unknown_cause(name):
+                yield book.documents[cause.id].problem(f"$.neighbours[{i}]", wrong)
 
 
 def one_name_each(book: Rulebook) -> Iterator[Problem]:

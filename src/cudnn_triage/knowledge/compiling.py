@@ -69,8 +69,8 @@ def _hunches(hunches: schema.Hunches, book: Rulebook) -> Data:
     """The model of words with its numbers read. A cause that is disabled keeps its place: nothing is said of it."""
     document = book.documents["hunches"]
     for i, cause in enumerate(hunches.causes):
-        if cause not in book.causes and cause not in book.absent:
-            book.problems.append(document.problem(f"$.causes[{i}]", f"no cause {cause!r} in rules/causes"))
+        if wrong := book.unknown_cause(cause):
+            book.problems.append(document.problem(f"$.causes[{i}]", wrong))
     if len(hunches.base) != len(hunches.causes):
         told = f"expected {len(hunches.causes)} numbers, one for each cause, got {len(hunches.base)}"
         book.problems.append(document.problem("$.base", told))
@@ -131,10 +131,8 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
         if pointer.odds and pointer.against:
             book.problems.append(document.problem(f"{path}[{i}].odds", "goes with 'strength', not with 'against'"))
         if pointer.cause not in book.causes:
-            if pointer.cause not in book.absent:
-                book.problems.append(
-                    document.problem(f"{path}[{i}].cause", f"no cause {pointer.cause!r} in rules/causes")
-                )
+            if wrong := book.unknown_cause(pointer.cause):
+                book.problems.append(document.problem(f"{path}[{i}].cause", wrong))
             continue
         out.append(
             {

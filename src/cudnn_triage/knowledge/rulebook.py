@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..near import nearest
 from . import schema
 from .cache import digest
 from .yamlfile import Document, Problem, load
@@ -51,6 +52,11 @@ class Rulebook:
     def absent(self) -> set[str]:
         """Ids that others may name although no rule has them: of disabled rules, and of files with a mistake, told once."""
         return self.disabled | self.unread
+
+    def unknown_cause(self, name: str) -> str:
+        """What is wrong with a rule that names the cause ``name``, for a problem; empty where there is, or was, such a cause."""
+        known = name in self.causes or name in self.absent
+        return "" if known else f"no cause {name!r} in rules/causes{nearest(name, self.causes)}"
 
     def place_of_probe(self, name: str) -> tuple[Document, str]:
         """The document in which a probe stands, and its path there."""
