@@ -366,6 +366,14 @@ def test_what_a_rule_knows_of_a_failure_outside_the_field_is_told(base: Rules) -
     assert [f.why for f in report(base, f"{FAILED}ValueError: x").failed] == [""]
 
 
+def test_a_traceback_that_breaks_off_before_its_error_is_told_as_that(base: Rules) -> None:
+    found = report(base, FAILED)
+    assert found.verdict == "unrelated"
+    assert "breaks off at line 3, before its error" in found.summary
+    assert [line.why for line in found.failed] == ["the traceback breaks off here, before its error; the lines that follow say what it was"]
+    assert "breaks off" not in report(base, f"{FAILED}ValueError: x").summary
+
+
 def test_a_line_that_a_rule_knows_says_more_than_a_traceback_without_its_message(base: Rules) -> None:
     base.points("usage", "error: unrecognized arguments", "not-gpu")
     found = report(base, f"train.py: error: unrecognized arguments: --rank=0\n{FAILED}")

@@ -55,6 +55,7 @@ _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
 _UNEXPLAINED = 100
 _STEPS = 2
+_BROKEN_OFF = "the traceback breaks off here, before its error; the lines that follow say what it was"
 
 
 @record(frozen=True)
@@ -164,7 +165,8 @@ class Writer:
             others = {i: "" for i in pasted(case) if complains(case.lines[i], self.knowledge)}
         rows = {i: FailedLine(case.lines[i].number, _text(case, i), why) for i, why in others.items()}
         for i, (failure, why) in told.items():
-            rows[i] = FailedLine(case.lines[i].number, _failure_text(failure.text) or _text(case, i), why)
+            text = _failure_text(failure.text) or _text(case, i)
+            rows[i] = FailedLine(case.lines[i].number, text, why or (_BROKEN_OFF if failure.cut else ""))
         return tuple(rows[i] for i in sorted(rows))
 
     def _known_otherwise(self, case: Case) -> dict[int, str]:
@@ -326,6 +328,8 @@ def _summary(
         return f"{best.title} ({best.cause}, {best.confidence:.0%}{status})"
     if verdict == "benign":
         return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
+    if verdict == "unrelated" and failed and failed.why == _BROKEN_OFF:
+        return f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
     if verdict == "unrelated" and failed:
         return f"No GPU cause found; the program failed at line {failed.line}: {failed.text}"
     if verdict == "unrelated":
@@ -339,7 +343,7 @@ def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Cas
     the last traceback whose message the log lacks, else the first other failure."""
     cut = {case.lines[f.last].number: f.cut for f in failures if f.kind == "exception"}
     whole = [line for line in failed if cut.get(line.line) is False]
-    known = [line for line in failed if line.why]
+    known = [line for line in failed if line.why and line.why != _BROKEN_OFF]
     broken = [line for line in failed if line.line in cut]
     return next(iter(whole[-1:] or known[:1] or broken[-1:] or failed[:1]), None)
 
