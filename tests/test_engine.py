@@ -370,7 +370,9 @@ def test_a_traceback_that_breaks_off_before_its_error_is_told_as_that(base: Rule
     found = report(base, FAILED)
     assert found.verdict == "unrelated"
     assert "breaks off at line 3, before its error" in found.summary
-    assert [line.why for line in found.failed] == ["the traceback breaks off here, before its error; the lines that follow say what it was"]
+    assert [line.why for line in found.failed] == [
+        "the traceback breaks off here, before its error; the lines that follow say what it was"
+    ]
     assert "breaks off" not in report(base, f"{FAILED}ValueError: x").summary
 
 

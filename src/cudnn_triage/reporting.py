@@ -329,7 +329,9 @@ def _summary(
     if verdict == "benign":
         return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
     if verdict == "unrelated" and failed and failed.why == _BROKEN_OFF:
-        return f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
+        return (
+            f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
+        )
     if verdict == "unrelated" and failed:
         return f"No GPU cause found; the program failed at line {failed.line}: {failed.text}"
     if verdict == "unrelated":
