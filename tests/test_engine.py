@@ -182,6 +182,13 @@ def test_the_program_that_a_syslog_names_is_a_fact_of_its_line(rules: Rules, pre
     assert report(rules, "Failed to query NVIDIA devices").diagnoses == ()
 
 
+def test_a_stamp_without_a_host_does_not_take_the_message_for_a_program(rules: Rules) -> None:
+    rules.cause("library")
+    rules.points("gone", "ImportError: libcudart.so.9.0: cannot open shared object file", "library")
+    found = report(rules, "Aug 23 23:25:17 ImportError: libcudart.so.9.0: cannot open shared object file\n")
+    assert [d.cause for d in found.diagnoses] == ["library"]
+
+
 def test_a_program_of_the_prefix_can_excuse_a_message(rules: Rules) -> None:
     rules.cause("ended")
     rules.points("signalled", "Received signal 15 at last", "ended", "certain", more="unless: [nvidia-persistenced]")
