@@ -33,6 +33,7 @@ _SHORT = 25  # characters from which the value of a fact is no word
 _TELLING = 5  # words that are shown
 _SUSPECTS = 3  # causes that a hunch names
 _SUSPECTED = 0.05  # probability from which it names them
+_RARE = 3.0  # how rare one of the words has to be that speak for such a cause: 'failed' and 'error' stand in every log
 _OPEN = (
     0.2  # of the probability, where rules leave it to causes of the field, up to which a hunch is asked for the answer
 )
@@ -63,7 +64,8 @@ class Hunches:
         field, off_field = self._knowledge.in_field, self._knowledge.off_field
         spoken = dict.fromkeys(e.cause for e in case.evidence if e.supports and e.cause in field and e.cause in chances)
         others = [c for c in sorted(chances, key=lambda c: (-chances[c], c)) if c in field and c not in spoken]
-        suspects = [c for c in others[:_SUSPECTS] if chances[c] >= _SUSPECTED]
+        likely = [c for c in others[:_SUSPECTS] if chances[c] >= _SUSPECTED]
+        suspects = [c for c in likely if any(known[w][1][0] >= _RARE for w in self._telling(c, words, known))]
         shown = [*spoken, *suspects, *(c for c in chances if c in off_field)]
         return tuple(self._evidence(c, chances[c], words, known) for c in shown)
 
@@ -84,14 +86,18 @@ class Hunches:
         length = math.sqrt(sum(row[0] ** 2 for row in rows.values())) or 1.0
         return {word: (row[0] / length, row) for word, row in rows.items()}
 
-    def _evidence(self, cause: str, chance: float, words: Mapping[str, int], known: Known) -> Evidence:
+    def _telling(self, cause: str, words: Mapping[str, int], known: Known) -> list[str]:
+        """The words of the log that speak for a cause, the weightiest first."""
         number = self._head["causes"].index(cause)
         weight = {
             word: share * sum(row[at + 1] for at in range(1, len(row), 2) if row[at] == number)
             for word, (share, row) in known.items()
             if words[word]
         }
-        telling = sorted((word for word in weight if weight[word] > 0), key=lambda w: (-weight[w], w))[:_TELLING]
+        return sorted((word for word in weight if weight[word] > 0), key=lambda w: (-weight[w], w))[:_TELLING]
+
+    def _evidence(self, cause: str, chance: float, words: Mapping[str, int], known: Known) -> Evidence:
+        telling = self._telling(cause, words, known)
         line = words[telling[0]] if telling else 0
         fact = Fact("log.words", ", ".join(telling), "structure", line)
         return Evidence(cause, HUNCH, True, "fact", fact.name, self._head["why"], facts=(fact,), odds=chance)
