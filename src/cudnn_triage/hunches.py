@@ -65,9 +65,13 @@ class Hunches:
         spoken = dict.fromkeys(e.cause for e in case.evidence if e.supports and e.cause in field and e.cause in chances)
         others = [c for c in sorted(chances, key=lambda c: (-chances[c], c)) if c in field and c not in spoken]
         likely = [c for c in others[:_SUSPECTS] if chances[c] >= _SUSPECTED]
-        suspects = [c for c in likely if any(known[w][1][0] >= _RARE for w in self._telling(c, words, known))]
-        shown = [*spoken, *suspects, *(c for c in chances if c in off_field)]
-        return tuple(self._evidence(c, chances[c], words, known) for c in shown)
+        telling = {
+            c: self._telling(c, words, known) for c in (*spoken, *likely, *(c for c in chances if c in off_field))
+        }
+        for cause in likely:
+            if all(known[word][1][0] < _RARE for word in telling[cause]):
+                del telling[cause]
+        return tuple(self._evidence(c, chances[c], said, words) for c, said in telling.items())
 
     def _chances(self, known: Known) -> dict[str, float]:
         """How probable each cause is by these words alone."""
@@ -96,8 +100,7 @@ class Hunches:
         }
         return sorted((word for word in weight if weight[word] > 0), key=lambda w: (-weight[w], w))[:_TELLING]
 
-    def _evidence(self, cause: str, chance: float, words: Mapping[str, int], known: Known) -> Evidence:
-        telling = self._telling(cause, words, known)
+    def _evidence(self, cause: str, chance: float, telling: Sequence[str], words: Mapping[str, int]) -> Evidence:
         line = words[telling[0]] if telling else 0
         fact = Fact("log.words", ", ".join(telling), "structure", line)
         return Evidence(cause, HUNCH, True, "fact", fact.name, self._head["why"], facts=(fact,), odds=chance)

@@ -103,7 +103,8 @@ class LogLine:
 
 @record(frozen=True, slots=True)
 class FailedLine:
-    """A line at which the program failed; ``why`` is what a rule says of it, where one knows the message."""
+    """A line at which the program failed; ``why`` is what a rule says of it, where one knows the message, or that the
+    traceback breaks off there."""
 
     line: int
     text: str

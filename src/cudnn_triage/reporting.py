@@ -92,8 +92,10 @@ class Writer:
         benign = tuple(item for item in benign if item.line not in said)
         serious = serious_failures(case.structure)
         failed = self._failed(case, serious)
+        main = _main(failed, serious, case)
+        broken_off = main is not None and any(f.cut and case.lines[f.last].number == main.line for f in serious)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
-        summary = _summary(verdict, diagnoses, benign, _main(failed, serious, case), left)
+        summary = _summary(verdict, diagnoses, benign, main, broken_off, left)
         if verdict == "diagnosed" and case.structure.ended_well:
             summary = f"The program ended well, but: {summary}"
         if not case.machine.has_log and not diagnoses:
@@ -318,6 +320,7 @@ def _summary(
     diagnoses: tuple[Diagnosis, ...],
     benign: tuple[BenignItem, ...],
     failed: FailedLine | None,
+    broken_off: bool,
     unexplained: tuple[LogLine, ...],
 ) -> str:
     if verdict == "empty":
@@ -328,7 +331,7 @@ def _summary(
         return f"{best.title} ({best.cause}, {best.confidence:.0%}{status})"
     if verdict == "benign":
         return f"Nothing is wrong: harmless messages only ({', '.join(dict.fromkeys(b.cause for b in benign))})."
-    if verdict == "unrelated" and failed and failed.why == _BROKEN_OFF:
+    if verdict == "unrelated" and failed and broken_off:
         return (
             f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
         )
@@ -345,7 +348,7 @@ def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Cas
     the last traceback whose message the log lacks, else the first other failure."""
     cut = {case.lines[f.last].number: f.cut for f in failures if f.kind == "exception"}
     whole = [line for line in failed if cut.get(line.line) is False]
-    known = [line for line in failed if line.why and line.why != _BROKEN_OFF]
+    known = [line for line in failed if line.why and not cut.get(line.line)]
     broken = [line for line in failed if line.line in cut]
     return next(iter(whole[-1:] or known[:1] or broken[-1:] or failed[:1]), None)
 
