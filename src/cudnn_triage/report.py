@@ -103,8 +103,7 @@ class LogLine:
 
 @record(frozen=True, slots=True)
 class FailedLine:
-    """A line at which the program failed; ``why`` is what a rule says of it, where one knows the message, or that the
-    traceback breaks off there."""
+    """A line at which the program failed; ``why`` is what is known of it: a rule's words, or that the traceback breaks off."""
 
     line: int
     text: str
