@@ -92,8 +92,7 @@ class Writer:
         benign = tuple(item for item in benign if item.line not in said)
         serious = serious_failures(case.structure)
         failed = self._failed(case, serious)
-        main = _main(failed, serious, case)
-        broken_off = main is not None and any(f.cut and case.lines[f.last].number == main.line for f in serious)
+        main, broken_off = _main(failed, serious, case)
         left = tuple(LogLine(case.lines[i].number, _text(case, i)) for i in unexplained[:_UNEXPLAINED])
         summary = _summary(verdict, diagnoses, benign, main, broken_off, left)
         if verdict == "diagnosed" and case.structure.ended_well:
@@ -343,14 +342,15 @@ def _summary(
     return f"An error of this field that no rule explains, at line {first.line}: {first.text}"
 
 
-def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Case) -> FailedLine | None:
-    """The failure to name: the last exception, since what stands before it was survived; else a line that a rule knows, else
-    the last traceback whose message the log lacks, else the first other failure."""
+def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Case) -> tuple[FailedLine | None, bool]:
+    """The failure to name, and whether the log lacks its message: the last exception, since what stands before it was survived;
+    else a line that a rule knows, else the last traceback that breaks off, else the first other failure."""
     cut = {case.lines[f.last].number: f.cut for f in failures if f.kind == "exception"}
     whole = [line for line in failed if cut.get(line.line) is False]
     known = [line for line in failed if line.why and not cut.get(line.line)]
     broken = [line for line in failed if line.line in cut]
-    return next(iter(whole[-1:] or known[:1] or broken[-1:] or failed[:1]), None)
+    main = next(iter(whole[-1:] or known[:1] or broken[-1:] or failed[:1]), None)
+    return main, main is not None and cut.get(main.line, False)
 
 
 def _failure_text(text: str) -> str:
