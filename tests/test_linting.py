@@ -763,6 +763,21 @@ def test_a_signature_that_does_nothing(folder: Path) -> None:
     assert "does nothing" in problem.message
 
 
+def test_one_message_stands_in_one_signature(folder: Path) -> None:
+    """Spacing, case and the names of holes make no other message; a catch-all may share one."""
+    change(
+        folder,
+        GONE_FILE,
+        "went away'\npoints",
+        "went away'\n  - 'The frob is  version {:version} but cheese needs newer'\npoints",
+    )
+    problems = [p for p in lint([folder]) if "the same message stands in 'frob-gone'" in p.message]
+    line = line_of(folder / OLD, "{frob.version:version}")
+    assert [(p.file, p.line, p.field) for p in problems] == [(f"rules/{OLD}", line, "templates[0]")]
+    change(folder, GONE_FILE, "templates:\n", "catch_all: true\ntemplates:\n")
+    assert not [p for p in lint([folder]) if "the same message" in p.message]
+
+
 def test_a_short_template_is_allowed_for_a_whole_line(folder: Path) -> None:
     change(folder, GONE_FILE, "  - 'the frob went away'\npoints_to", "  - 'No frob'\nat: line\npoints_to")
     change(folder, GONE_FILE, "'fatal: the frob went away'", "'No frob'")

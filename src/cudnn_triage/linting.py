@@ -15,7 +15,7 @@ from .grammar import parse
 from .knowledge import compiling, rulebook
 from .knowledge.base import Knowledge
 from .knowledge.rulebook import Rulebook
-from .knowledge.templates import Hole, Part, TemplateError, literals
+from .knowledge.templates import Choice, Hole, Part, TemplateError, literals
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .lines import Line
@@ -26,6 +26,7 @@ from .ranking import DEFAULTS
 from .reading import read_path, read_text
 from .recipe_checks import recipes
 from .structure import Role, Structure
+from .values import squeeze
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
 
@@ -39,6 +40,7 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
         ids_and_references,
         reachability,
         one_name_each,
+        one_message_one_rule,
         fact_types,
         fact_names,
         conditions,
@@ -167,6 +169,31 @@ def nothing_left_to_do(book: Rulebook) -> Iterator[Problem]:
         for i, text in enumerate(signature.near_misses):
             if text.startswith("TODO"):
                 yield document.problem(f"$.near_misses[{i}]", "still a TODO; write it")
+
+
+def one_message_one_rule(book: Rulebook) -> Iterator[Problem]:
+    """No two signatures of a folder that point to causes wait for the same message in the same place: of two, one would be
+    forgotten when what is known of the message changes. Messages that only yield facts, or stand for any failure, may be shared."""
+    homes: dict[tuple[object, ...], str] = {}
+    for signature in book.signatures.values():
+        document = book.documents[signature.id]
+        folder = document.file.partition("signatures")[0]
+        places = folder, signature.inside, signature.at, signature.catch_all, tuple(signature.unless)
+        for i, template in enumerate(signature.templates if signature.points_to else ()):
+            home = homes.setdefault((_shape(template), places), signature.id)
+            if home != signature.id and _parts(template):
+                told = f"the same message stands in {home!r} already; say there what it points to"
+                yield document.problem(f"$.templates[{i}]", told)
+
+
+def _shape(template: str) -> tuple[object, ...]:
+    """What a template matches, whatever its holes are called and however it is spaced."""
+    return tuple(
+        (part.type, part.argument)
+        if isinstance(part, Hole)
+        else tuple(map(squeeze, part.texts if isinstance(part, Choice) else (part.text,)))
+        for part in _parts(template)
+    )
 
 
 def fixes_complete(book: Rulebook) -> Iterator[Problem]:
