@@ -119,6 +119,38 @@ def test_in_a_notebook_a_shells_commands_are_those_of_a_cell() -> None:
     assert not [c for c in commands if c.startswith(("!import ", "!#", "!%"))]
 
 
+OTHER_LANGUAGES = [  # the log of a program that is not written in Python, the cause, what its first fix has to say
+    ("ERROR: LoadError: InitError: Could not find a suitable CUDA installation", "cuda-framework-mismatch", "julia -e"),
+    (
+        "ERROR: Out of GPU memory trying to allocate 2.5 GiB\n  @ CUDA ~/.julia/packages/CUDA/BbliS/src/pool.jl:228",
+        "gpu-out-of-memory",
+        "CUDA.reclaim()",
+    ),
+    (
+        "[ONNXRuntimeError] : 1 : FAIL : Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.11: cannot open "
+        "shared object file: No such file or directory\n\tat ai.onnxruntime.OrtSession.createSession(OrtSession.java:76)",
+        "cuda-framework-mismatch",
+        "onnxruntime_gpu",
+    ),
+]
+
+
+@pytest.mark.parametrize(("log", "cause", "says"), OTHER_LANGUAGES)
+def test_a_program_in_another_language_is_not_first_told_to_use_pip(log: str, cause: str, says: str) -> None:
+    first = triage(log, knowledge=KNOWLEDGE).diagnoses[0]
+    assert first.cause == cause
+    assert says in "\n".join(first.fixes[0].commands)
+    in_python = [bool(re.search(r"\bpython\b", "\n".join(fix.commands))) for fix in first.fixes]
+    assert in_python == sorted(in_python)
+
+
+def test_commands_for_python_stay_where_they_are_when_python_calls_the_other_language() -> None:
+    log = "java.lang.UnsatisfiedLinkError: no jnicuda\n" + NO_KERNEL
+    alone, called = (triage(text, knowledge=KNOWLEDGE) for text in (log, f"Traceback (most recent call last):\n{log}"))
+    assert "python" not in "\n".join(alone.diagnoses[0].fixes[0].commands)
+    assert "python" in "\n".join(called.diagnoses[0].fixes[0].commands)
+
+
 def test_checks_that_are_words_stay_words() -> None:
     facts = Facts([Fact("platform.hosted", "colab")])
     fix = {

@@ -33,10 +33,12 @@ _SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
     """The fixes that apply. First those that this log calls for, then those that hold for any log, last those whose
-    condition is unknown; one whose condition is false is dropped. Within each, the order of the cause's file."""
+    condition is unknown, or which are commands for Python where a program in another language failed; one whose condition is
+    false is dropped. Within each, the order of the cause's file."""
     ranked: list[tuple[int, FixItem]] = []
+    foreign = _elsewhere(facts, knowledge)
     for fix in fixes:
-        standing = _standing(fix, facts, seen)
+        standing = _standing(fix, facts, seen, foreign)
         if standing is not None:
             item, solved = _solved(fix, facts, knowledge) if fix["solve"] else (_fix(fix, facts, knowledge), False)
             ranked.append((0 if solved and standing == 1 else standing, item))
@@ -48,22 +50,30 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
 
 def called_for(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
     """Only the fixes that this log itself calls for, as written."""
-    return tuple(_fix(fix, facts, knowledge) for fix in fixes if _standing(fix, facts, seen) == 0)
+    return tuple(_fix(fix, facts, knowledge) for fix in fixes if _standing(fix, facts, seen, None) == 0)
 
 
-def _standing(fix: dict[str, Any], facts: Facts, seen: Seen) -> int | None:
+def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: re.Pattern[str] | None) -> int | None:
     """0: this log calls for it (``first`` holds, or ``when`` holds because of the log); 1: it holds for any log; 2: unknown
-    whether it applies; None: it does not."""
+    whether it applies, or a command for another language, which ``foreign`` tells; None: it does not apply."""
     when, first = fix["when"], fix["first"]
     applies = when is None or holds(when, facts, seen)
-    if applies is None:
-        return 2
-    if not applies:
+    if applies is False:
         return None
+    called = first is not None and holds(first, facts, seen)
+    if applies is None or (foreign and not called and foreign.search("\n".join(fix["commands"]))):
+        return 2
     if first is not None:
-        return 0 if holds(first, facts, seen) else 1
+        return 0 if called else 1
     # what denies nothing does not hold where nothing is known
     return 1 if when is None or (fix["denies"] and holds(when, Facts(), lambda _: False)) else 0
+
+
+def _elsewhere(facts: Facts, knowledge: Knowledge) -> re.Pattern[str] | None:
+    """What tells a command for Python, where the failing program is written in other languages only; else None."""
+    python = str(_pip(knowledge)["python"])
+    languages = facts.values("program.language")
+    return re.compile(rf"\b{re.escape(python)}\b") if languages and python not in languages else None
 
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:
@@ -140,10 +150,18 @@ def _manager(facts: Facts, knowledge: Knowledge) -> dict[str, str] | None:
     return next((row for row in rows if row["key"] == name and "verbs" in row), None)
 
 
+def _pip(knowledge: Knowledge) -> dict[str, str]:
+    """The row of the package manager for which fixes are written."""
+    return next(row for row in knowledge.table["managers"]["rows"] if row["key"] == "pip")
+
+
 def _called(command: str, manager: dict[str, str], knowledge: Knowledge) -> str:
     """A command written for pip, as this manager is called."""
-    pip = next(row["pip"] for row in knowledge.table["managers"]["rows"] if row["key"] == "pip")
-    return re.sub(rf"\b{re.escape(pip)} (?=(?:{'|'.join(manager['verbs'].split())})\b)", f"{manager['pip']} ", command)
+    return re.sub(
+        rf"\b{re.escape(_pip(knowledge)['pip'])} (?=(?:{'|'.join(manager['verbs'].split())})\b)",
+        f"{manager['pip']} ",
+        command,
+    )
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:
