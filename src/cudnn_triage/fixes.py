@@ -33,10 +33,10 @@ _SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
     """The fixes that apply. First those that this log calls for, then those that hold for any log, last those whose
-    condition is unknown, or which are commands for Python where a program in another language failed; one whose condition is
+    condition is unknown, or which install with pip where a program in another language than Python failed; one whose condition is
     false is dropped. Within each, the order of the cause's file."""
     ranked: list[tuple[int, FixItem]] = []
-    foreign = _elsewhere(facts, knowledge)
+    foreign = _foreign(facts, knowledge)
     for fix in fixes:
         standing = _standing(fix, facts, seen, foreign)
         if standing is not None:
@@ -50,18 +50,18 @@ def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Know
 
 def called_for(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
     """Only the fixes that this log itself calls for, as written."""
-    return tuple(_fix(fix, facts, knowledge) for fix in fixes if _standing(fix, facts, seen, None) == 0)
+    return tuple(_fix(fix, facts, knowledge) for fix in fixes if _standing(fix, facts, seen, "") == 0)
 
 
-def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: re.Pattern[str] | None) -> int | None:
+def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: str) -> int | None:
     """0: this log calls for it (``first`` holds, or ``when`` holds because of the log); 1: it holds for any log; 2: unknown
-    whether it applies, or a command for another language, which ``foreign`` tells; None: it does not apply."""
+    whether it applies, or a fix with the call ``foreign``; None: it does not apply."""
     when, first = fix["when"], fix["first"]
     applies = when is None or holds(when, facts, seen)
     if applies is False:
         return None
     called = first is not None and holds(first, facts, seen)
-    if applies is None or (foreign and not called and foreign.search("\n".join(fix["commands"]))):
+    if applies is None or (foreign and not called and any(foreign in command for command in fix["commands"])):
         return 2
     if first is not None:
         return 0 if called else 1
@@ -69,11 +69,11 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: re.Pattern
     return 1 if when is None or (fix["denies"] and holds(when, Facts(), lambda _: False)) else 0
 
 
-def _elsewhere(facts: Facts, knowledge: Knowledge) -> re.Pattern[str] | None:
-    """What tells a command for Python, where the failing program is written in other languages only; else None."""
-    python = str(_pip(knowledge)["python"])
+def _foreign(facts: Facts, knowledge: Knowledge) -> str:
+    """The call that is of no use where the failing program is written in other languages than Python only: pip's; else ''."""
+    pip = _pip(knowledge)
     languages = facts.values("program.language")
-    return re.compile(rf"\b{re.escape(python)}\b") if languages and python not in languages else None
+    return pip["pip"] if languages and pip["python"] not in languages else ""
 
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:
