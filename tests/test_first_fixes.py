@@ -145,7 +145,7 @@ def test_a_program_in_another_language_is_not_first_told_to_use_pip(log: str, ca
 
 
 def test_pip_stays_where_it_is_when_python_calls_the_other_language() -> None:
-    log = "java.lang.UnsatisfiedLinkError: no jnicuda\n" + NO_KERNEL
+    log = "thread 'main' panicked at src/main.rs:3:5:\nlibcublas.so.12: cannot open shared object file: No such file or directory"
     alone, called = (triage(text, knowledge=KNOWLEDGE) for text in (log, f"Traceback (most recent call last):\n{log}"))
     assert "python -m pip" not in "\n".join(alone.diagnoses[0].fixes[0].commands)
     assert "python -m pip" in "\n".join(called.diagnoses[0].fixes[0].commands)
