@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _DECIDING = ("gpu.cc", "driver.version", "cuda.driver")  # facts without which the solver is not asked
+_USUAL = "python"  # the language of a program, unless its log shows another
 _TYPED = (Version, Soname, int, float)
 _CODE = pattern(
     r"[!%#{]|import |from |[A-Za-z_][\w.]* = |[A-Za-z_][\w.]*\("
@@ -71,9 +72,10 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: str) -> in
 
 def _foreign(facts: Facts, knowledge: Knowledge) -> str:
     """The call that is of no use where the failing program is written in other languages than Python only: pip's; else ''."""
-    pip = _pip(knowledge)
     languages = facts.values("program.language")
-    return pip["pip"] if languages and pip["python"] not in languages else ""
+    if not languages or _USUAL in languages or "managers" not in knowledge.table:
+        return ""
+    return _pip(knowledge)["pip"]
 
 
 def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[FixItem, bool]:
