@@ -155,6 +155,14 @@ def test_numbers_of_earlier_releases_are_kept(library: str, name: str, number: s
         ("[CUDA] unknown error", "cudaErrorUnknown"),
         ("merge_sort failed: initialization error", "cudaErrorInitializationError"),
         ("CUDA Exception: initialization error", "cudaErrorInitializationError"),
+        ("cuda failure: error 719", "cudaErrorLaunchFailure"),
+        ("cudaGetDeviceCount() failed, status 802", "cudaErrorSystemNotReady"),
+        ("CUresult error: 2 out of memory file:entrypoint.cpp", "CUDA_ERROR_OUT_OF_MEMORY"),
+        ("cuvidGetDecoderCaps returned error 100", "CUDA_ERROR_NO_DEVICE"),
+        ("cudnn returned status 1002", "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"),
+        ("cufft_status = 2", "CUFFT_ALLOC_FAILED"),
+        ("hipErrorOutOfMemory (2)", "cudaErrorMemoryAllocation"),
+        ("HIP error 209", "cudaErrorNoKernelImageForDevice"),
     ],
 )
 def test_a_code_is_known_in_the_shapes_in_which_programs_print_it(line: str, code: str, shipped: Knowledge) -> None:
