@@ -169,6 +169,19 @@ def test_likeness_never_crosses_a_status_name_or_number(rules: Rules) -> None:
     assert not find(rules, "error: CUDA initializaton failed on this machine with error 804 just now", fuzzy=True)
 
 
+@pytest.mark.parametrize("other", ["cudaErrorInvalidPtx in kernel.cu", "cudaErrorInvalidPcPointer in kernel.cu"])
+def test_a_status_name_in_one_word_is_not_taken_for_its_neighbour(rules: Rules, other: str) -> None:
+    rules.facts()
+    rules.cause("c")
+    rules.points("pc", "error: cudaErrorInvalidPc", "c")
+    rows = "\n".join(
+        f"  - {{name: {n}, number: '{i}', meaning: m, points_to: [{{cause: c, strength: likely}}]}}"
+        for i, n in enumerate(["cudaErrorInvalidPtx", "cudaErrorInvalidPcPointer", "cudaErrorInvalidPc"])
+    )
+    rules.file("codes/lib.yaml", f"library: lib\ntitle: t\nsource: tests\nread: 2026-11-20\ncodes:\n{rows}\n")
+    assert "pc" not in {o.rule for o in find(rules, f"error: {other}", fuzzy=True)}
+
+
 def test_likeness_never_blurs_a_count_a_negation_or_a_word_of_the_field(rules: Rules) -> None:
     rules.facts()
     rules.cause("c")
