@@ -37,7 +37,8 @@ _MOST_LINES = 2000  # distinct lines that are compared
 _POLARITY = frozenset(("no", "not", "without", "none", "cannot", "true", "false"))  # words that turn a message round
 _PLAIN_WORD = pattern(r"[a-z]+")
 _CHOICE = pattern(r"\{=([^}]*)\}")
-_TOKEN = pattern(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|(?<![A-Za-z0-9])[a-z]+(?:[A-Z]+[a-z0-9]*){2,}")  # CUDNN_STATUS_..., cudaError...
+# CUDNN_STATUS_..., cudaError...
+_TOKEN = pattern(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+|(?<![A-Za-z0-9])[a-z]+(?:[A-Z]+[a-z0-9]*){2,}")
 _NUMBER = pattern(r"\d+")
 _SPACED = ("size", "archs", "vtuple", "gpu", "cc")  # hole types whose values may hold white space
 _NO_DIGITS = dict.fromkeys(range(ord("0"), ord("9") + 1))

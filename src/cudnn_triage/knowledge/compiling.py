@@ -313,8 +313,8 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
     for i, code in enumerate(codes.codes):
         path = f"$.codes[{i}]"
         succeeded = code.number == "0"  # its name stands in the checks that failed, and says nothing of why
-        names = [code.name, *(name for name in code.also if name.isidentifier())]  # HIP's name for the same error; not 'signal 9'
-        templates = [] if succeeded else [name for name in names if len(name) > 6]
+        others = [name for name in code.also if name.isidentifier()]  # HIP's name for the same error; not 'signal 9'
+        templates = [] if succeeded else [name for name in (code.name, *others) if len(name) > 6]
         templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
         rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
