@@ -47,13 +47,22 @@ function lineAround(text, start, end) {
   return text.slice(text.lastIndexOf("\n", start - 1) + 1, next < 0 ? text.length : next);
 }
 
+const patterns = new WeakMap(); // the regular expression of each template that was asked for: to build one takes longer than to use it
+
+function patternOf(template) {
+  const [, , pattern, flags] = template;
+  if (!patterns.has(template)) patterns.set(template, new RegExp(pattern.replaceAll(BLANK, "\\s*"), flags + "g"));
+  return patterns.get(template);
+}
+
 // Every message found: {rule, start, end}, in the order of the text.
 function find(index, pasted) {
   const text = plain(pasted);
   const { squeezed, places } = squeeze(text);
   const byId = new Map(index.rules.map((rule) => [rule.id, rule]));
   const found = new Map();
-  for (const [number, anchor, pattern, flags, before, after, coded] of index.templates) {
+  for (const template of index.templates) {
+    const [number, anchor, , , before, after, coded] = template;
     let at = squeezed.indexOf(anchor);
     for (let hits = 0; at >= 0 && hits < MOST; hits++, at = squeezed.indexOf(anchor, at + 1)) {
       const from = Math.max(0, places[at] - before - MARGIN);
@@ -61,7 +70,8 @@ function find(index, pasted) {
       const line = Math.max(text.lastIndexOf("\n", from - 1) + 1, from - 4000);
       const next = text.indexOf("\n", to);
       const window = text.slice(line, next < 0 ? text.length : Math.min(next, to + 4000));
-      const regex = new RegExp(pattern.replaceAll(BLANK, "\\s*"), flags + "g");
+      const regex = patternOf(template);
+      regex.lastIndex = 0;
       for (let match = regex.exec(window); match; match = regex.exec(window)) {
         const start = line + match.index;
         const end = start + match[0].length;
