@@ -268,3 +268,38 @@ def test_a_refresh_keeps_what_people_wrote(refresh: ModuleType) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_a_file_is_laid_out_as_the_script_writes_it(path: Path, refresh: ModuleType) -> None:
     assert path.read_text(encoding="utf-8") == refresh.dump(load(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("cudaSetDevice err: 35", "cudaErrorInsufficientDriver"),
+        ("ollama[1016]: cudaGetDeviceCount() returned error code = 100", "cudaErrorNoDevice"),
+        ("E: unable to cudaMalloc(&buf, 1 << 30): error 2", "cudaErrorMemoryAllocation"),
+        ("hipMalloc failed, ret=2", "cudaErrorMemoryAllocation"),
+        ("cuInit(0) failed rc=999", "CUDA_ERROR_UNKNOWN"),
+        ("error 803 in cuInit()", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
+        ("cublasCreate_v2 status: 1", "CUBLAS_STATUS_NOT_INITIALIZED"),
+        ("cudnnConvolutionForward(...) failed with status code 8", "CUDNN_STATUS_EXECUTION_FAILED"),
+        ("nvmlInit_v2 ret 18", "NVML_ERROR_LIB_RM_VERSION_MISMATCH"),
+        ("Error calling ncclCommInitRank: 2", "ncclSystemError"),
+    ],
+)
+def test_the_number_that_a_named_function_returned_is_its_code(line: str, code: str) -> None:
+    (best, *_) = triage(line).diagnoses
+    assert code in [evidence.id for evidence in best.evidence]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cudaMalloc          2   0.35 ms   [CUDA memory]",
+        "nvmlDeviceGetCount = 4",
+        "calls: cudaMemcpy 35, cudaLaunchKernel 700",
+        "cuInit done in 100 ms",
+        "cudaDriverGetVersion returned 12040",
+        "cudaStreamSynchronize returned 0",
+    ],
+)
+def test_numbers_beside_a_function_that_it_did_not_return_are_no_codes(line: str) -> None:
+    assert not triage(line).diagnoses

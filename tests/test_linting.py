@@ -857,6 +857,14 @@ def test_weights_are_numbers(folder: Path) -> None:
     assert [p.file for p in lint([folder])] == ["rules/weights.yaml"]
 
 
+@pytest.mark.parametrize("shape", ["CALL failed", "failed: NUMBER", "CALL failed: NUMBER, NUMBER"])
+def test_a_shape_of_calls_has_one_place_for_the_name_and_one_for_the_number(folder: Path, shape: str) -> None:
+    (folder / "calls.yaml").write_text(f"shapes: ['CALL failed with NUMBER', '{shape}']\nsource: s\nread: 2026-11-20\n")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == ("rules/calls.yaml", 1, "shapes[1]")
+    assert "CALL and NUMBER once each" in problem.message
+
+
 @pytest.mark.parametrize("number", ["three", "'08'"])
 def test_a_code_number_that_is_no_number(folder: Path, number: str) -> None:
     path = change(folder, CODES_FILE, "number: 3", f"number: {number}")

@@ -135,6 +135,37 @@ codes:
     assert [o.rule for o in find(rules, "an unknown error")] == []
 
 
+CALLS = """
+shapes:
+  - 'CALL{=:|}{=failed|error}{=:|}{=with code|}NUMBER'
+  - 'error NUMBER in CALL'
+source: tests
+read: 2026-11-20
+"""
+
+
+def test_what_a_named_function_returned_is_known_by_shapes_that_all_libraries_share(rules: Rules) -> None:
+    rules.cause("c")
+    rules.file("calls.yaml", CALLS)
+    for library, name in (("frob", "frobOpen"), ("grub", "grubDig")):
+        rules.file(
+            f"codes/{library}.yaml",
+            f"{{library: {library}, title: t, calls: [{name}], source: s, read: 2026-11-20,"
+            f" codes: [{{name: {library.upper()}_OLD, number: '35', meaning: m, points_to: [{{cause: c, strength: strong}}]}}]}}",
+        )
+    for text in (
+        "frobOpen failed: 35",
+        "frobOpenMany(&x, 1) failed with code 35",
+        "CHECK(frobOpen(x)) failed 35",
+        "frobOpen : error 35",
+        "error 35 in frobOpen()",
+    ):
+        assert [o.rule for o in find(rules, text)] == ["FROB_OLD"], text
+    assert [o.rule for o in find(rules, "grubDig failed 35")] == ["GRUB_OLD"]
+    for text in ("frobOpen failed: 36", "frobClose failed: 35", "frobOpen called 35 times", "refrobOpen failed: 35"):
+        assert not find(rules, text), text
+
+
 @pytest.mark.parametrize(
     "damaged",
     [

@@ -320,12 +320,25 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
     for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
+        if kind == "numbered":
+            compiled += _calls(codes, book)
         rule = _code_rule(f"{codes.library}-{kind}", codes.title, compiled, None, document, f"$.{kind}", book)
         rules.append(rule)
     for rule, code in zip(rules, codes.codes, strict=False):
         told = {"number": code.number, "numbers": code.numbers, "also": code.also, "kind": code.kind}
         rule.update({"library": codes.library, **told, "action": code.action})
     return rules
+
+
+def _calls(codes: schema.Codes, book: Rulebook) -> list[Data]:
+    """The templates of the numbers that functions of a library return: each shape for each beginning of their names."""
+    return [
+        template
+        for i, shape in enumerate(book.shapes)
+        for name in codes.calls
+        for text in [shape.replace("CALL", f"{{:call({name})}}").replace("NUMBER", f"{{:code({codes.library})}}")]
+        for template in _compiled(text, "anywhere", book.documents["calls"], f"$.shapes[{i}]", book)
+    ]
 
 
 def _code_rule(

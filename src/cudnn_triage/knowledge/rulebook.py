@@ -42,6 +42,7 @@ class Rulebook:
     error_words: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
     hunches: schema.Hunches | None = None
+    shapes: list[str] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     disabled: set[str] = field(default_factory=set)
@@ -127,6 +128,8 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
         _keep_probes(schema.convert(document, schema.Probes), document, book)
     elif kind == "disabled.yaml":
         _disable(document, book)
+    elif kind == "calls.yaml":
+        _keep_shapes(schema.convert(document, schema.Calls), document, book)
     elif kind == "hunches.yaml":
         book.hunches = schema.convert(document, schema.Hunches)
         book.documents["hunches"] = document
@@ -144,8 +147,18 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
             0,
             "",
             "rule files live in signatures/, causes/, codes/, compat/, solving/ or facts/; beside them weights.yaml, "
-            "hunches.yaml, probes.yaml, disabled.yaml",
+            "calls.yaml, hunches.yaml, probes.yaml, disabled.yaml",
         )
+
+
+def _keep_shapes(calls: schema.Calls, document: Document, book: Rulebook) -> None:
+    for i, shape in enumerate(calls.shapes):
+        if shape.count("CALL") != 1 or shape.count("NUMBER") != 1:
+            raise document.problem(
+                f"$.shapes[{i}]", "expected CALL and NUMBER once each: where a function's name and its number stand"
+            )
+    book.shapes = calls.shapes
+    book.documents["calls"] = document
 
 
 def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> None:

@@ -165,11 +165,20 @@ class Codes(_Strict, kw_only=True, frozen=True):
     title: Text
     prefix: str = ""
     called: list[Text] = field(default_factory=list)
+    calls: list[Text] = field(default_factory=list)
     numbered: list[Text] = field(default_factory=list)
     worded: list[Text] = field(default_factory=list)
     source: Text
     read: Date
     codes: list[Code]
+
+
+class Calls(_Strict, kw_only=True, frozen=True):
+    """rules/calls.yaml: how programs print the number that a function returned; CALL and NUMBER stand for the two."""
+
+    shapes: list[Text]
+    source: Text
+    read: Date
 
 
 class Table(_Strict, kw_only=True, frozen=True):

@@ -42,12 +42,18 @@ HOLES: dict[str, tuple[str, int]] = {
     "any": (r"[^\n]*?(?:\n[^\n]*?)??", 400),
     "rest": (r"[^\n]*", 2000),
     "code": (r"-?(?:0x[0-9a-f]+|[0-9]+)", 12),
+    "call": (
+        r"\w*(?:\s*\([^()\n]{0,160}\))?\)*\s*",
+        240,
+    ),  # after its beginning: the rest of a function's name, its arguments
     "text": (r"[^\n]+?(?:\n[^\n]*?)??", 120),  # one of a library's error strings (rules/codes), or begins with one
 }
 """Hole type -> (RE2 pattern of one value, the longest that is looked at)."""
 
 
-_WORDS = frozenset(("version", "int", "float", "hex", "bytes", "cudnnint", "cudaint", "ncclint", "word", "code"))
+_WORDS = frozenset(
+    ("version", "int", "float", "hex", "bytes", "cudnnint", "cudaint", "ncclint", "word", "code", "call")
+)
 """Hole types whose values are words: a match that begins or ends with one does so at a word boundary."""
 
 
@@ -117,6 +123,8 @@ def parse(template: str) -> tuple[Part, ...]:
             raise TemplateError(f"unknown hole type {part.type!r}; known: {', '.join(sorted(HOLES))}")
         if isinstance(part, Hole) and part.type in ("code", "text") and not part.argument:
             raise TemplateError(f"a {part.type} hole names its library: {{{part.name}:{part.type}(cudart)}}")
+        if isinstance(part, Hole) and part.type == "call" and not part.argument:
+            raise TemplateError(f"a call hole names how the function's name begins: {{{part.name}:call(cudaMalloc)}}")
     return parts
 
 
@@ -153,28 +161,32 @@ def _ends_in_word(part: Part) -> bool:
     return all(_in_word(text.rstrip()[-1:]) for text in texts)
 
 
+def _fixed(part: Part) -> str:
+    """The text with which a part begins wherever the message stands; empty where it varies."""
+    if isinstance(part, Hole):
+        return part.argument if part.type == "call" else ""
+    return part.text if isinstance(part, Literal) else ""
+
+
 def literals(parts: tuple[Part, ...]) -> list[str]:
     """The literal texts of a template, squeezed, in order."""
-    return [found for part in parts if isinstance(part, Literal) and (found := squeeze(part.text))]
+    return [found for part in parts if (found := squeeze(_fixed(part)))]
 
 
 def _until(parts: tuple[Part, ...], anchor: str) -> int:
     """How many visible characters of a message may stand before its anchor."""
     count = 0
     for part in parts:
-        if isinstance(part, Literal):
-            if squeeze(part.text) == anchor:
-                break
-            count += len(part.text)
-        else:
-            count += max(map(len, part.texts)) if isinstance(part, Choice) else HOLES[part.type][1]
+        if squeeze(_fixed(part)) == anchor:
+            break
+        count += len(part.text) if isinstance(part, Literal) else _longest(part)
     return count
 
 
 def _reach(parts: tuple[Part, ...], anchor: str) -> tuple[int, int]:
     """How many characters of a message may stand before the anchor begins, and how many from there on."""
     lengths = [_longest(part) for part in parts]
-    at = next(i for i, part in enumerate(parts) if isinstance(part, Literal) and squeeze(part.text) == anchor)
+    at = next(i for i, part in enumerate(parts) if squeeze(_fixed(part)) == anchor)
     return sum(lengths[:at]), sum(lengths[at:])
 
 
@@ -194,7 +206,7 @@ def _pattern(parts: tuple[Part, ...]) -> str:
         elif isinstance(part, Hole):
             if number and isinstance(parts[number - 1], Hole):
                 raise TemplateError("two holes need text or white space between them")
-            pieces.append(f"({HOLES[part.type][0]})")
+            pieces.append(f"({_fixed(part)}{HOLES[part.type][0]})")
         elif not part.text.split():  # white space between two holes: it parts them
             pieces.append(r"\s+")
         else:
@@ -234,7 +246,7 @@ def compile_template(template: str, at: str) -> dict[str, object]:
     return {
         "re": _bounded(_pattern(parts), parts[0], parts[-1], at),
         "anchor": anchor,
-        "literal": max((p.text for p in parts if isinstance(p, Literal)), key=lambda text: len(squeeze(text))),
+        "literal": max(map(_fixed, parts), key=lambda text: len(squeeze(text))),
         "before": before,
         "after": after,
         "holes": [(part.name, part.type, part.argument) for part in parts if isinstance(part, Hole)],
