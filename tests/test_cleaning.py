@@ -363,6 +363,9 @@ LONG = "\n".join(
 )
 
 
+STATES = [("Running", 0), ("CrashLoopBackOff", 822)]
+
+
 @pytest.mark.parametrize("width", [80, 97, 120])
 @pytest.mark.parametrize("prefix", ["", "2026-11-20T11:10:14.4229280Z "])
 def test_hard_wrapped_lines_are_joined(width: int, prefix: str) -> None:
@@ -389,6 +392,16 @@ def test_lines_of_equal_length_are_not_joined() -> None:
         "=" * 80,
         "platform linux",
     ]
+
+
+def test_rows_of_a_table_are_not_joined() -> None:
+    names = [
+        "gpu-operator-69488c4b65-lmn6r",
+        "nvidia-driver-daemonset-6xzh7",
+        "rhgpu-node-feature-discovery-worker-87ckw",
+    ]
+    rows = [f"{name:<54}{'1/1':<8}{status:<19}{restarts:<11}2d22h" for name in names for status, restarts in STATES]
+    assert shown("\n".join(rows)) == rows
 
 
 def test_a_log_pasted_on_one_line_is_split_again() -> None:

@@ -38,6 +38,7 @@ _USUAL_WIDTHS = frozenset({72, 76, 78, 79, 80, 100, 120, 128, 132, 160})
 _LEAST_WIDTH = 40
 _GREATEST_WIDTH = 1000
 _RULE = pattern(r"[=_*#~-]{4}$|[|+]$|[ ]{2}$")
+_COLUMN = pattern(r" {2,}(?=\S)")
 _SHORTEST = 16
 _BEGINNING = 6
 _USUAL_SHARE = 0.2
@@ -102,7 +103,8 @@ def rejoin(drafts: list[Draft]) -> list[Draft]:
     before = drafts[0]
     for draft in drafts:
         full = _full(before, width) if within else _filled(before, draft.text, width)
-        if groups and full and not begins(draft.text) and draft.rank == before.rank and len(groups[-1]) < _MOST_ROWS:
+        goes_on = full and not begins(draft.text) and not _rows(before.text, draft.text) and draft.rank == before.rank
+        if groups and goes_on and len(groups[-1]) < _MOST_ROWS:
             groups[-1].append(draft)
         else:
             groups.append([draft])
@@ -134,8 +136,8 @@ class _Beginnings:
 def _is_hard(drafts: list[Draft], width: int, begins: _Beginnings) -> bool:
     pairs = [(before.text, after.text) for before, after in pairwise(drafts) if _full(before, width)]
     usual = width in _USUAL_WIDTHS or any(len(before) in _USUAL_WIDTHS for before, _ in pairs)
-    carried = [pair for pair in pairs if not begins(pair[1])]
-    starts = {_DIGITS.sub("0", before) for before, after in pairs if begins(after)}
+    carried = [pair for pair in pairs if not begins(pair[1]) and not _rows(*pair)]
+    starts = {_DIGITS.sub("0", before) for before, after in pairs if begins(after) or _rows(before, after)}
     # the same message again and again has the same length each time: it counts once
     shapes = {_DIGITS.sub("0", before): (before, after) for before, after in carried}
     if not shapes or len(shapes) < 2 * len(starts):
@@ -169,6 +171,12 @@ def _words(drafts: list[Draft], pairs: list[tuple[str, str]]) -> tuple[int, int]
 def _continues(before: str, after: str) -> bool:
     first = after[:1]
     return not before[-1:].isspace() and (first.islower() or first.isdigit() or first in ".,;:)]}/\\_-'\"")
+
+
+def _rows(before: str, after: str) -> bool:
+    """Whether two lines are rows of one table: at least two columns begin at the same places."""
+    ends = {found.end() for found in _COLUMN.finditer(before)}
+    return len(ends) > 1 and len(ends.intersection(found.end() for found in _COLUMN.finditer(after))) > 1
 
 
 def _full(draft: Draft, width: int) -> bool:
