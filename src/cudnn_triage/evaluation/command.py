@@ -9,6 +9,9 @@ from typing import IO, Any
 
 from ..engine import Triager
 from ..hunches import words_of
+from ..knowledge.base import Knowledge
+from ..knowledge.yamlfile import Problem
+from ..near import nearest
 from .baseline import BaselineUnavailable, baselines
 from .fitting import Drawn, fit
 from .labelled import Labelled, read_folder
@@ -32,8 +35,8 @@ def evaluate(
 
     ``record`` is filled with the same figures as plain data, for the plots.
     """
-    labelled = [item for folder in folders for item in read_folder(folder)]
     knowledge = triager.knowledge
+    labelled = _read(folders, knowledge)
     examined = examine(triager, labelled)
     by_fold = fold_numbers(triager, labelled, examined)
     held_out = cross_validated(triager, labelled, examined, by_fold)
@@ -167,9 +170,22 @@ def _details(held_out: Sequence[Answer], plain: Figures, out: IO[str]) -> None:
         print(f"  false alarm: {a.case.id}: {a.first} {a.confidence:.2f}", file=out)
 
 
+def _read(folders: Sequence[Path], knowledge: Knowledge) -> list[Labelled]:
+    """The labelled logs of these folders. Raises Problem where a label names a cause that no rule knows."""
+    labelled = []
+    for folder in folders:
+        for item in read_folder(folder):
+            for cause in (*item.gold, *item.acceptable):
+                if cause not in knowledge.causes:
+                    message = f"no cause {cause!r} in rules/causes{nearest(cause, knowledge.causes)}"
+                    raise Problem(str(folder / f"{item.id}.yaml"), 0, "", message)
+            labelled.append(item)
+    return labelled
+
+
 def fitted(folders: Sequence[Path], triager: Triager) -> dict[str, float]:
     """The numbers fitted on all labelled logs of these folders, for rules/weights.yaml."""
-    labelled: list[Labelled] = [item for folder in folders for item in read_folder(folder)]
+    labelled = _read(folders, triager.knowledge)
     examined = examine(triager, labelled)
     drawn = [Drawn(item, case.evidence) for item, (_, case) in zip(labelled, examined, strict=True)]
     return fit(drawn, triager.knowledge.competing, harmless_causes(triager))
@@ -180,6 +196,6 @@ def learned(folders: Sequence[Path], triager: Triager, day: str) -> str:
 
     Raises CannotLearn.
     """
-    labelled = [item for folder in folders for item in read_folder(folder)]
+    labelled = _read(folders, triager.knowledge)
     words = [words_of(case, triager.knowledge) for _, case in examine(triager, labelled)]
     return as_rules(learn(words, labelled, triager.knowledge), len(labelled), day)
