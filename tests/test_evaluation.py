@@ -541,6 +541,18 @@ def test_a_bound_on_perturbed_runs_needs_them(folder: str, capsys: pytest.Captur
     assert "--max-drop needs the perturbed runs" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["eval"], ["fit"], ["fit", "--hunches"]])
+def test_a_label_that_names_no_cause_is_told_with_the_nearest_one(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.log").write_text("nothing here\n")
+    (tmp_path / "a.yaml").write_text("gold: [not-gpu-related]\nacceptable: [cudnn-notfound]\n")
+    assert main([*command, str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert "a.yaml: no cause 'cudnn-notfound'" in told
+    assert "cudnn-not-found" in told
+
+
 def test_the_command_names_a_label_it_cannot_read(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path(folder, "3.yaml").write_text("why: no gold\n", encoding="utf-8")
     assert main(["eval", folder]) == 2

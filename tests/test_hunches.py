@@ -164,6 +164,6 @@ def test_fit_says_so_where_logs_are_too_few(words: Rules, tmp_path: Path, capsys
     folder = tmp_path / "logs"
     folder.mkdir()
     (folder / "a.log").write_text("nothing here\n")
-    (folder / "a.yaml").write_text("gold: [off]\n")
+    (folder / "a.yaml").write_text("gold: [not-gpu-related]\n")
     assert main(["fit", "--hunches", str(folder)]) == 2
     assert "too few logs" in capsys.readouterr().err

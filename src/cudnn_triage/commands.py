@@ -279,17 +279,18 @@ def _fit(args: Sequence[str]) -> int:
     from .engine import Triager
     from .evaluation.command import fitted, learned
     from .evaluation.learning import CannotLearn
+    from .knowledge.yamlfile import Problem
 
     paths = _labelled(options.folders)
     triager = Triager(knowledge(options.rules))
     out = output()
-    if options.hunches:
-        try:
+    try:
+        if options.hunches:
             out.write(learned(paths, triager, date.today().isoformat()))
-        except CannotLearn as error:
-            raise UsageError(str(error)) from None
-        return OK
-    numbers = fitted(paths, triager)
+            return OK
+        numbers = fitted(paths, triager)
+    except (CannotLearn, Problem) as error:
+        raise UsageError(str(error)) from None
     print("# Fitted by 'cudnn-triage fit'; what each number means stands in src/cudnn_triage/ranking.py", file=out)
     for name, value in numbers.items():
         print(f"{name}: {value}", file=out)
