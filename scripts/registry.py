@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
-from packaging.version import Version
+from packaging.version import VERSION_PATTERN, Version
 
 _WHEEL = re.compile(r"[\w.+!%-]+\.whl(?=[#\s])")
 LINUX = (*(f"manylinux_2_{minor}" for minor in range(28, 4, -1)), "manylinux2014", "manylinux2010", "manylinux1")
@@ -103,10 +103,11 @@ def releases(package: str) -> list[Version]:
 
 
 def sources(package: str) -> list[Version]:
-    """The releases of a package that pip can build from source, newest first."""
+    """The releases of a package that pip can build from source, newest first; names of old archives that are no versions left out."""
     listing = pip("index", "versions", package, "--ignore-requires-python") or ""
     found = re.search(r"Available versions: (.*)", listing)
-    return [Version(text.strip()) for text in found[1].split(",")] if found else []
+    named = [text.strip() for text in found[1].split(",")] if found else []
+    return [Version(text) for text in named if re.fullmatch(VERSION_PATTERN, text, re.VERBOSE | re.IGNORECASE)]
 
 
 def target(python: str, platform: str = "linux-x86_64") -> list[str]:
