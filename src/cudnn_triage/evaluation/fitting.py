@@ -12,6 +12,7 @@ from ..ranking import DEFAULTS, rank
 from .labelled import Labelled
 
 FOLDS = 5
+_SEED = 20261120  # of the folds and the sample, so that each run gives the same figures
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
 _SET = frozenset(
     {"earlier", "fuzzy", "general", "hunch", "lean", "trace", "lead", "confirmed", "refuted", "doubt"}
@@ -21,6 +22,8 @@ _SHARPEST = 0.3
 _BLIND = 20  # blind diagnoses below which they say nothing about confidence
 _NEWEST = 100  # blind diagnoses that are enough: the newest tell best how often today's rules are right
 _ACCEPTABLE = 0.5  # how much of a right answer an acceptable cause is
+# logs that ten numbers are searched with: found with 2,000, 3,000 or all of 10,030, their loss on all was 0.187, 0.186, 0.186
+_ENOUGH = 3000
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,13 @@ def loss(
 
 
 def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[str]) -> dict[str, float]:
-    """The numbers that make the labels likeliest: coordinate search in log space from the defaults; deterministic."""
+    """The numbers that make the labels likeliest: coordinate search in log space from the defaults; deterministic.
+
+    Of very many logs a fixed sample is searched with; the temperature is told by all.
+    """
     weights = dict(DEFAULTS)
-    best = loss(drawn, weights, competing, harmless)
+    sample = random.Random(_SEED).sample(drawn, min(_ENOUGH, len(drawn)))
+    best = loss(sample, weights, competing, harmless)
     fitted = [name for name in DEFAULTS if name not in _SET]
     step = 0.4
     while step > 0.04:
@@ -62,7 +69,7 @@ def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[s
                 trial = {**weights, name: weights[name] * factor}
                 if not _sane(trial):
                     continue
-                value = loss(drawn, trial, competing, harmless)
+                value = loss(sample, trial, competing, harmless)
                 if value < best - 1e-5:
                     best, weights, improved = value, trial, True
         if not improved:
@@ -112,5 +119,5 @@ def _sane(weights: Mapping[str, float]) -> bool:
 def folds(cases: Sequence[Labelled], count: int = FOLDS) -> list[list[int]]:
     """Indexes of ``count`` folds: shuffled once with a fixed seed, then dealt."""
     order = list(range(len(cases)))
-    random.Random(20261120).shuffle(order)
+    random.Random(_SEED).shuffle(order)
     return [sorted(order[i::count]) for i in range(count)]
