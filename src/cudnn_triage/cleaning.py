@@ -106,7 +106,7 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
     blank: list[int] = []
     for index, draft in enumerate(drafts):
         if draft.text:
-            length, rank, level, program = prefixes.carriers(draft.text)
+            length, rank, level, program, carrier = prefixes.carriers(draft.text)
             if length:
                 found = True
                 draft.drop(length)
@@ -114,6 +114,7 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
                 draft.rank = rank or draft.rank
                 draft.level = level or draft.level
                 draft.program = program or draft.program
+                draft.carrier = carrier or draft.carrier
         if draft.follows and before is not None and before.row == draft.row:
             draft.rank = draft.rank or before.rank
             if not before.text:  # only a prefix stood before a carriage return
@@ -147,7 +148,19 @@ def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
         if draft.runs is None and (span := places.whole(draft.row, draft.start, draft.end)) is not None:
             number, own, start, end = span
             lines.append(
-                Line(draft.text, number + 1, start, end, own, (), draft.rank, draft.level, encoding, draft.program)
+                Line(
+                    draft.text,
+                    number + 1,
+                    start,
+                    end,
+                    own,
+                    (),
+                    draft.rank,
+                    draft.level,
+                    encoding,
+                    draft.program,
+                    draft.carrier,
+                )
             )
             continue
         runs: list[Run] = []
@@ -183,6 +196,7 @@ def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
                 draft.level,
                 encoding,
                 draft.program,
+                draft.carrier,
             )
         )
     return lines

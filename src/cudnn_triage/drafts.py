@@ -12,7 +12,7 @@ Edit = tuple[int, int, str]
 class Draft:
     """Text under edit. ``runs`` are (index in ``text``, index in the log's text); None: an unchanged copy."""
 
-    __slots__ = ("end", "follows", "level", "program", "rank", "row", "runs", "start", "text", "wide")
+    __slots__ = ("carrier", "end", "follows", "level", "program", "rank", "row", "runs", "start", "text", "wide")
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Draft:
         self.rank = ""
         self.level = ""
         self.program = ""  # that a syslog names
+        self.carrier = ""  # that a prefix tells
         self.wide = 0  # characters of prefixes already taken off
 
     @property
@@ -110,7 +111,8 @@ class Draft:
                     own.append((runs[run][0] - start, runs[run][1]))
                 last = own[-1][1] + (end - start) - own[-1][0]
                 part = Draft(self.text[start:end], first, max(last, first), self.row, own)
-            part.rank, part.level, part.program = self.rank, "" if parts else self.level, self.program
+            part.rank, part.level = self.rank, "" if parts else self.level
+            part.program, part.carrier = self.program, self.carrier
             part.follows = self.follows or bool(parts)
             parts.append(part)
         return parts
@@ -150,5 +152,6 @@ def joined(drafts: Sequence[Draft], width: int) -> Draft:
         length += len(draft.text)
     first = drafts[0]
     whole = Draft("".join(texts), first.start, drafts[-1].end, first.row, runs, first.follows)
-    whole.rank, whole.level, whole.program = first.rank, first.level, first.program
+    whole.rank, whole.level = first.rank, first.level
+    whole.program, whole.carrier = first.program, first.carrier
     return whole

@@ -192,11 +192,12 @@ def structure_facts(
 ) -> list[Fact]:
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
-    facts += [
-        Fact("log.program", lines[o.first].program, "structure", lines[o.first].number)
-        for o in occurrences
-        if lines[o.first].program
-    ]
+    for name in ("program", "carrier"):
+        facts += [
+            Fact(f"log.{name}", said, "structure", lines[o.first].number)
+            for o in occurrences
+            if (said := getattr(lines[o.first], name))
+        ]
     facts += [
         Fact("python.site", found[1], "structure", lines[frame.index].number)
         for raised in structure.raised

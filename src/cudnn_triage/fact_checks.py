@@ -26,6 +26,7 @@ STRUCTURE_FACTS = {
     "failure.first.vocabulary": "word",
     "log.ranks": "int",
     "log.program": "word",
+    "log.carrier": "word",
     "log.ended": "word",
 }
 """Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""

@@ -30,7 +30,7 @@ _CARRIER = pattern(
     | section_(?:start|end):\d{{9,11}}:[\w.-]{{1,100}}(?:\[[^\]]{{0,200}}\])?
     | \[Pipeline\][ ](?=[a-zA-Z{{}}/])
     | _bk;t=\d{{13}}
-    | \#\d{{1,4}}[ ]\d{{1,6}}\.\d{{1,3}}[ ]                                        # docker build (BuildKit)
+    | (?P<buildkit>\#\d{{1,4}})[ ]\d{{1,6}}\.\d{{1,3}}[ ]                           # docker build (BuildKit)
     | \[pod/(?P<pod>[\w.-]{{1,253}}(?:/[\w.-]{{1,63}})?)\][ ]?
       # syslog and journald: date host program[pid]: message
     | (?:<\d{{1,3}}>)?{_MONTH}[ ][ \d]\d[ ]\d\d:\d\d:\d\d(?:\.\d{{1,6}})?[ ](?!\d{{4}}\b)[\w.:-]{{0,63}}[\w.-][ ]
@@ -49,11 +49,15 @@ _CARRIER = pattern(
     | \((?P<ray>(?:[\w.:<>\[\]=/-]{{1,80}}[ ]){{0,3}}pid=\d{{1,8}}(?:,[ ]ip={_ADDRESS})?(?:,[ ]actor_id=\w{{1,40}})?)\)
         (?:[ ]|$)
     | \((?:raylet|autoscaler|gcs_server)(?:,[ ]ip={_ADDRESS}|[ ]\+\w{{1,12}})?\)[ ]
-    | (?P<service>[a-z][\w.-]{{0,60}}[-_]\d{{1,4}})[ ]{{1,60}}\|(?:[ ]|$)                                # docker compose
+    | (?P<compose>[a-z][\w.-]{{0,60}}[-_]\d{{1,4}})[ ]{{1,60}}\|(?:[ ]|$)                                # docker compose
     )
     """,
     re.VERBOSE,
 )
+_CARRIERS = frozenset({"buildkit", "compose", "pod"})  # groups that tell what runs the program
+_STREAMS = frozenset(
+    {"compose", "pod", "rank", "default", "lightning", "mpi", "ray"}
+)  # groups that name one stream of several
 # gh run view --log: job, step and time before each line
 _GH = pattern(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
 
@@ -165,13 +169,14 @@ class Prefixes:
                 else:
                     break
 
-    def carriers(self, text: str) -> tuple[int, str, str, str]:
-        """How many characters of prefixes of what carried the output the line begins with; their rank, level and program."""
+    def carriers(self, text: str) -> tuple[int, str, str, str, str]:
+        """How many characters of prefixes of what carried the output the line begins with; their rank, level, program, and
+        the name of the carrier where the prefix cannot be another's."""
         if not text or (not self._recurring and text[0] not in _CARRIER_FIRST and "\t" not in text):
-            return 0, "", "", ""
+            return 0, "", "", "", ""
         at = 0
         ranks: list[str] = []
-        level = program = ""
+        level = program = carrier = ""
         once = self._recurring[:]
         if "\t" in text and (job := _GH.match(text)) is not None:
             at = job.end()
@@ -185,7 +190,9 @@ class Prefixes:
                     level = {"error": "E", "warning": "W"}.get(match[group], level)
                 elif group in ("program", "daemon"):
                     program = match[group].partition("(")[0].strip().rpartition("/")[2]
-                elif group is not None:
+                elif group in _CARRIERS:
+                    carrier = group
+                if group in _STREAMS:
                     _add(ranks, match[group])
                 continue
             for entry in once:
@@ -200,7 +207,7 @@ class Prefixes:
                 break
             else:
                 break
-        return at, "/".join(ranks), level, program
+        return at, "/".join(ranks), level, program, carrier
 
 
 def _may_carry(text: str, at: int) -> bool:
