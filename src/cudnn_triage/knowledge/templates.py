@@ -112,6 +112,7 @@ def _grammar() -> pp.ParserElement:
     return whole.parse_with_tabs()
 
 
+@cache  # compiling and each check of the linter ask for the same ones
 def parse(template: str) -> tuple[Part, ...]:
     """Read a template. Raises TemplateError that names the column."""
     try:
