@@ -39,6 +39,16 @@ LIBDEVICE = (
     "Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice. This may result in compilation or runtime failures"
 )
 
+NO_SERVER = "tensorflow.python.framework.errors_impl.UnknownError: Could not start gRPC server"
+FROZEN = "Could not locate cudnn_ops64_9.dll. Please make sure it is in your library path!\n"
+FROZEN += "[PYI-28592:ERROR] Failed to execute script 'app' due to unhandled exception!"
+DRIVER_384 = (
+    "Could not create cudnn handle: CUDNN_STATUS_NOT_INITIALIZED\nPossibly insufficient driver version: 384.130.0"
+)
+NVTRUST = 'return FileMap("/dev/mem", bar_addr, bar_size)\nGPU /sys/bus/pci/devices/0000:0f:00.0 broken: [Errno 1] Operation not permitted'
+THEANO = "RuntimeError: Could not find cudnn library (looked for v5[.1])\nUsing Theano backend."
+NO_GCC = "RuntimeError: Failed to find C compiler. Please specify via CC environment variable."
+
 ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
     (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
     (MODULE.format("6.17.9-76061709-generic"), "driver-not-loaded", "ubuntu-drivers", "dnf"),
@@ -74,6 +84,13 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
     (f"/home/x/miniconda3/envs/a/lib\n{LIBDEVICE}", "cuda-home-missing", "conda install", "pip"),
     ("fatal error: THC/THC.h: No such file or directory", "api-removed", "C10_CUDA_CHECK", "pip install"),
     ("SystemError: GPU device not found", "gpu-not-visible", "menu", "CUDA_VISIBLE_DEVICES"),
+    (NO_SERVER, "rendezvous-failed", "TF_CONFIG", "MASTER_PORT"),
+    (FROZEN, "windows-dll-missing", "--add-binary", 'set "PATH'),
+    (DRIVER_384, "driver-too-old", "cuda9.0", "reboot"),
+    (NVTRUST, "device-permission", "--mmio-access-type=sysfs", "usermod"),
+    (THEANO, "cudnn-not-found", "dnn.enabled=False", "libcudnn9"),
+    (f"#17 [builder 5/9] RUN pip install flash-attn\n{NO_GCC}", "host-compiler-unsupported", "RUN apt-get", "sudo"),
+    (f"Fedora Linux 41\n{NO_GCC}", "host-compiler-unsupported", "dnf", "apt"),
 ]
 
 
