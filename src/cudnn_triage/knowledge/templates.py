@@ -9,6 +9,7 @@ compares. Compiling happens when the knowledge base is built; nothing here is im
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -119,6 +120,7 @@ def parse(template: str) -> tuple[Part, ...]:
         parts = tuple(_grammar().parse_string(template))
     except pp.ParseException as error:
         raise TemplateError(f"column {error.column}: expected text, {{name:type}}, {{:type}} or {{=one|two}}") from None
+    parts = tuple(piece for part in parts for piece in (_ticks(part) if isinstance(part, Literal) else (part,)))
     for part in parts:
         if isinstance(part, Hole) and part.type not in HOLES:
             raise TemplateError(f"unknown hole type {part.type!r}; known: {', '.join(sorted(HOLES))}")
@@ -127,6 +129,17 @@ def parse(template: str) -> tuple[Part, ...]:
         if isinstance(part, Hole) and part.type == "call" and not part.argument:
             raise TemplateError(f"a call hole names how the function's name begins: {{{part.name}:call(cudaMalloc)}}")
     return parts
+
+
+def _ticks(literal: Literal) -> Iterator[Part]:
+    """A text whose backticks may be missing: a page that shows Markdown, from which people copy, eats them in pairs."""
+    first, *rest = literal.text.split("`")
+    if first:
+        yield Literal(first)
+    for text in rest:
+        yield Choice(("`", ""))
+        if text:
+            yield Literal(text)
 
 
 def _literal_pattern(text: str) -> str:
