@@ -152,7 +152,7 @@ def test_any_text_is_read_or_told_why_not(template: str) -> None:
 PRINTABLE = st.text([*map(chr, range(32, 127)), "\n", "\t"], min_size=1, max_size=60)
 
 
-@given(PRINTABLE.filter(lambda text: len(squeeze(text)) >= 3))
+@given(PRINTABLE.filter(lambda text: max(map(len, squeeze(text).split("`"))) >= 3))
 def test_any_text_with_braces_doubled_is_a_template_that_matches_it(text: str) -> None:
     template = text.replace("{", "{{").replace("}", "}}")
     assert parse(template) == (Literal(text),)
@@ -229,6 +229,14 @@ def test_choices_may_be_empty_and_the_longer_one_wins() -> None:
     for text in ("the frob has been lost", "the frob has lost", "the frob lost"):
         assert matches(template, text)
     assert not matches(template, "the frob was lost")
+
+
+@pytest.mark.parametrize(
+    "text", ["linking with `link.exe` failed: exit code: 1120", "linking with link.exe failed: exit code: 1120"]
+)
+def test_backticks_that_a_page_has_eaten_are_not_missed(text: str) -> None:
+    assert matches("linking with `link.exe` failed: exit code: {:int}", text)
+    assert not matches("linking with `link.exe` failed: exit code: {:int}", text.replace("link.exe", "clink.exe"))
 
 
 def test_a_match_begins_and_ends_at_word_boundaries() -> None:

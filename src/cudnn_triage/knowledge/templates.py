@@ -120,7 +120,6 @@ def parse(template: str) -> tuple[Part, ...]:
         parts = tuple(_grammar().parse_string(template))
     except pp.ParseException as error:
         raise TemplateError(f"column {error.column}: expected text, {{name:type}}, {{:type}} or {{=one|two}}") from None
-    parts = tuple(piece for part in parts for piece in (_ticks(part) if isinstance(part, Literal) else (part,)))
     for part in parts:
         if isinstance(part, Hole) and part.type not in HOLES:
             raise TemplateError(f"unknown hole type {part.type!r}; known: {', '.join(sorted(HOLES))}")
@@ -251,7 +250,9 @@ def compile_template(template: str, at: str) -> dict[str, object]:
 
     Raises TemplateError where no part of it can serve as an anchor.
     """
-    parts = parse(template)
+    parts = tuple(
+        piece for part in parse(template) for piece in (_ticks(part) if isinstance(part, Literal) else (part,))
+    )
     found = literals(parts)
     anchor = max(found, key=len, default="")
     if len(anchor) < 3:
