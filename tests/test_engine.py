@@ -186,12 +186,12 @@ def test_the_program_that_a_syslog_names_is_a_fact_of_its_line(rules: Rules, pre
     ("prefix", "engine"),
     [("web-1  | ", "docker"), ("#12 3.456 ", "docker"), ("[pod/trainer-0/main] ", "kubernetes"), ("2024-01-31 ", "")],
 )
-def test_the_prefix_of_a_container_engine_tells_that_the_program_ran_in_a_container(prefix: str, engine: str) -> None:
+def test_the_prefix_of_a_container_engine_tells_where_to_run_the_commands(prefix: str, engine: str) -> None:
     message = "RuntimeError: Found no NVIDIA driver on your system.\n"
     found = triage(prefix + "Loading the model\n" + prefix + message)
     assert [f.value for f in found.facts if f.name == "platform.container"] == [engine] * bool(engine)
-    first = "container-runtime-missing" if engine else "driver-not-loaded"
-    assert found.diagnoses[0].cause == first
+    assert found.diagnoses[0].cause == triage(message).diagnoses[0].cause  # a prefix is no evidence
+    assert ("--gpus all" in str(found.diagnoses[0].fixes[0].commands)) == (engine == "docker")
 
 
 def test_a_stamp_without_a_host_does_not_take_the_message_for_a_program(rules: Rules) -> None:

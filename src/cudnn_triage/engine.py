@@ -6,7 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from .cleaning import clean
-from .evidence import Case, collect_facts, matched, silence_catch_alls, structure_facts, unexplained_lines, weigh
+from .evidence import (
+    Case,
+    carriers,
+    collect_facts,
+    matched,
+    silence_catch_alls,
+    structure_facts,
+    unexplained_lines,
+    weigh,
+)
 from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
@@ -79,7 +88,10 @@ class Triager:
             known.add(fact)
         derive(known, knowledge)
         evidence, echoes = weigh(occurrences, lines, structure, known, knowledge)
-        return Case(lines, structure, tuple(occurrences), known, NOWHERE, evidence, echoes)
+        carried = Facts([*known, *found]) if (found := carriers(occurrences, lines)) else None
+        if carried is not None:
+            derive(carried, knowledge)
+        return Case(lines, structure, tuple(occurrences), known, NOWHERE, evidence, echoes, carried=carried)
 
     def beside(self, case: Case, readings: Iterable[Fact], assume_local: bool = False) -> Case:
         """The case with readings of a machine beside the log."""

@@ -68,6 +68,15 @@ class Case:
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
     unknown: tuple[int, ...] = ()  # lines that look like an error of this field and that no message of a rule explains
     hunches: tuple[Evidence, ...] = ()  # how probable the words of the log make each cause
+    carried: Facts | None = (
+        None  # the facts with what the prefixes of a container engine tell; None where there is none
+    )
+
+    @property
+    def surroundings(self) -> Facts:
+        """The facts that fixes are asked of. The prefix that a container engine puts before a line tells where its commands
+        have to run, and decides no cause: people put such prefixes before many a log."""
+        return self.carried or self.facts
 
     @property
     def met(self) -> frozenset[str]:
@@ -172,6 +181,12 @@ def _wordless(failure: Failure) -> bool:
     return failure.kind in ("abort", "signal") and said
 
 
+def carriers(occurrences: Sequence[Occurrence], lines: Sequence[Line]) -> list[Fact]:
+    """What ran the program, by the prefixes before its messages."""
+    found = [lines[o.first] for o in occurrences if lines[o.first].carrier]
+    return [Fact("log.carrier", line.carrier, "structure", line.number) for line in found]
+
+
 def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
     """The rules whose message stands in the lines of a failure and speaks with weight for a cause of the field."""
     first = failure.first - (_DEATH_RATTLE if failure.kind in ("abort", "signal") else _RAISING)
@@ -192,12 +207,11 @@ def structure_facts(
 ) -> list[Fact]:
     """Facts about how the program failed: the kind and type of its last failure, and whether a message explains it."""
     facts = [Fact("log.ranks", len(structure.ranks), "structure")]
-    for name in ("program", "carrier"):
-        facts += [
-            Fact(f"log.{name}", said, "structure", lines[o.first].number)
-            for o in occurrences
-            if (said := getattr(lines[o.first], name))
-        ]
+    facts += [
+        Fact("log.program", lines[o.first].program, "structure", lines[o.first].number)
+        for o in occurrences
+        if lines[o.first].program
+    ]
     facts += [
         Fact("python.site", found[1], "structure", lines[frame.index].number)
         for raised in structure.raised

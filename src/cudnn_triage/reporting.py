@@ -150,7 +150,7 @@ class Writer:
 
     def _next_steps(self, rivals: Sequence[Hypothesis], case: Case) -> tuple[FixItem, ...]:
         """What to do about a failure outside this field, where the log shows which kind it is."""
-        facts, seen = case.facts.before(case.machine.plain), case.met.__contains__
+        facts, seen = case.surroundings.before(case.machine.plain), case.met.__contains__
         outside = [self.knowledge.causes[h.cause] for h in rivals if h.cause in self.knowledge.off_field]
         steps = [step for cause in outside for step in called_for(cause["fixes"], facts, seen, self.knowledge)]
         return tuple(steps[:_STEPS])
@@ -201,7 +201,7 @@ class Writer:
 
     def _diagnosis(self, hypothesis: Hypothesis, case: Case) -> Diagnosis:
         cause = self.knowledge.causes[hypothesis.cause]
-        facts, seen = case.facts.before(case.machine.plain), case.met.__contains__
+        facts, seen = case.surroundings.before(case.machine.plain), case.met.__contains__
         return Diagnosis(
             cause=hypothesis.cause,
             title=cause["title"],
@@ -267,7 +267,7 @@ def _reading(fact: Fact, both: bool) -> str:
 
 def _facts(case: Case) -> Iterator[Fact]:
     """What the log says, then the readings of the machine."""
-    yield from case.facts
+    yield from case.surroundings
     yield from (fact for fact in case.machine.readings if fact.origin == "local")
 
 
