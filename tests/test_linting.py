@@ -189,6 +189,22 @@ def test_fixes_may_ask_for_readings_and_for_platforms_that_are_known(folder: Pat
     assert lint([folder]) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "field"),
+    [
+        (OLD, "when: frob.version < 3", "points_to[0].when"),
+        (CAUSE_FILE, "when: frob.version.major < 2 and seen(frob-old)", "evidence[0].when"),
+    ],
+)
+def test_only_fixes_ask_for_what_carried_the_lines_of_a_log(folder: Path, name: str, old: str, field: str) -> None:
+    change(folder, CAUSE_FILE, "when: known(frob.version)", "when: log.carrier == compose")
+    assert lint([folder]) == []
+    change(folder, name, old, "when: log.carrier == compose")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == (f"rules/{name}", field)
+    assert "to fixes only" in problem.message
+
+
 def line_of(path: Path, text: str) -> int:
     """The last line on which ``text`` stands."""
     return max(i for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if text in line)

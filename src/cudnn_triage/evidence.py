@@ -68,9 +68,7 @@ class Case:
     echoes: dict[Occurrence, str]  # a match that is the echo of a root -> the root's signature or cause
     unknown: tuple[int, ...] = ()  # lines that look like an error of this field and that no message of a rule explains
     hunches: tuple[Evidence, ...] = ()  # how probable the words of the log make each cause
-    carried: Facts | None = (
-        None  # the facts with what the prefixes of a container engine tell; None where there is none
-    )
+    carried: Facts | None = None  # the facts with what a container engine's prefixes tell; None without such prefixes
 
     @property
     def surroundings(self) -> Facts:

@@ -30,6 +30,7 @@ STRUCTURE_FACTS = {
     "log.ended": "word",
 }
 """Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""
+_FOR_FIXES = "log.carrier"  # not known yet when causes are weighed
 
 _ATTRIBUTES = {
     "major": "version",
@@ -67,7 +68,7 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
         document = book.documents[f"codes/{library}"]
         for i, code in enumerate(codes.codes):
             for j, pointer in enumerate(code.points_to):
-                yield from names_known.condition(pointer.when, document, f"$.codes[{i}].points_to[{j}].when")
+                yield from names_known.weighing(pointer.when, document, f"$.codes[{i}].points_to[{j}].when")
     for cause in book.causes.values():
         yield from names_known.of_cause(cause.id)
     for i, item in enumerate(book.elsewhere):
@@ -152,13 +153,13 @@ class _Names:
             if "{" not in fact:
                 yield from self.fact(fact, document, f"$.sets.{fact}")
         for i, pointer in enumerate(signature.points_to):
-            yield from self.condition(pointer.when, document, f"$.points_to[{i}].when")
+            yield from self.weighing(pointer.when, document, f"$.points_to[{i}].when")
 
     def of_cause(self, name: str) -> Iterator[Problem]:
         """Conditions, needs and command holes of one cause."""
         cause, document = self.book.causes[name], self.book.documents[name]
         for i, item in enumerate(cause.evidence):
-            yield from self.condition(item.when, document, f"$.evidence[{i}].when")
+            yield from self.weighing(item.when, document, f"$.evidence[{i}].when")
         for field in ("dead_ends", "references"):
             for i, item in enumerate(getattr(cause, field)):
                 yield from self.condition(item.when, document, f"$.{field}[{i}].when")
@@ -209,6 +210,14 @@ class _Names:
             yield document.problem(f"{path}.alone", "only what confirms a cause can stand alone")
         elif item.alone == "true" and (seen or asked - local):
             yield document.problem(f"{path}.alone", "without a log nothing is known of 'log.' facts and seen()")
+
+    def weighing(self, text: str, document: Document, path: str) -> Iterator[Problem]:
+        """A condition that speaks for or against a cause asks for nothing that only fixes are told."""
+        yield from self.condition(text, document, path)
+        if _FOR_FIXES in text:
+            yield document.problem(
+                path, f"{_FOR_FIXES} is told to fixes only: what carried a log's lines decides no cause"
+            )
 
     def condition(self, text: str, document: Document, path: str) -> Iterator[Problem]:
         """Every fact and id that a condition asks for is known."""

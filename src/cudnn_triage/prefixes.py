@@ -54,10 +54,9 @@ _CARRIER = pattern(
     """,
     re.VERBOSE,
 )
-_CARRIERS = frozenset({"buildkit", "compose", "pod"})  # groups that tell what runs the program
-_STREAMS = frozenset(
-    {"compose", "pod", "rank", "default", "lightning", "mpi", "ray"}
-)  # groups that name one stream of several
+# groups that tell what runs the program, and those that name one stream of several
+_CARRIERS = frozenset({"buildkit", "compose", "pod"})
+_STREAMS = frozenset({"compose", "pod", "rank", "default", "lightning", "mpi", "ray"})
 # gh run view --log: job, step and time before each line
 _GH = pattern(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
 
