@@ -4,8 +4,8 @@
     python scripts/refresh_compat.py [TABLE ...]
     python scripts/refresh_compat.py --binaries tensorflow onnxruntime
 
-For every release of a package that pip can see, pip resolves the wheel and reports its metadata (pip 24 or newer does so
-without downloading it). The pins in it (nvidia-cudnn-cu12==9.1.0.70, cuda-toolkit==13.0.2, ...) fill the columns cuda,
+For every release of a package that pip can see, pip resolves the wheel and reports its metadata (pip 23.3 or newer does so
+without downloading it, and tells withdrawn releases). The pins in it (nvidia-cudnn-cu12==9.1.0.70, cuda-toolkit==13.0.2, ...) fill the columns cuda,
 cudnn and nccl, its classifiers the columns python_oldest and python_newest. For gcc-nvcc the small wheel with nvcc's
 host_config.h is downloaded and its limits are read. The table wheels is made of the names of the wheel files,
 torch-companions of the torch that torchvision and torchaudio pin. With --binaries the wheels of a table's rows are
@@ -87,14 +87,14 @@ def row_of(found: dict[str, Any]) -> Row:
 
 
 def packaged(source: Source, known: set[str]) -> Iterator[Row]:
-    """A row for each release of a package that is not among ``known``."""
+    """A row for each release of a package that is not among ``known`` and was not withdrawn."""
     seen = set(known)
     for release in registry.releases(source.package):
         key = ".".join(map(str, release.release[:2])) if source.minor else str(release)
         if release < Version(source.since) or release.is_prerelease or release.local or key in seen:
             continue
         seen.add(key)
-        found = registry.metadata(source.package, release)
+        found = None if registry.yanked(source.package, release) else registry.metadata(source.package, release)
         row = row_of(found) if found else {}
         if row.get("cuda") or row.get("cudnn"):
             yield {"key": key, **row, "source": f"metadata of {source.package} {release}"}

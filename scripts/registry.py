@@ -23,6 +23,8 @@ from packaging.version import VERSION_PATTERN, Version
 _WHEEL = re.compile(r"[\w.+!%-]+\.whl(?=[#\s])")
 LINUX = (*(f"manylinux_2_{minor}" for minor in range(28, 4, -1)), "manylinux2014", "manylinux2010", "manylinux1")
 """Linux platform tags that pip is asked for, without the processor; newest first."""
+OLDEST_PIP = Version("23.3")
+"""The first pip whose report tells releases that were withdrawn (pip's NEWS, 23.3, #12224; read 2026-11-29)."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,10 @@ def target(python: str, platform: str = "linux-x86_64") -> list[str]:
 def resolved(
     requirements: Sequence[str], python: str, platform: str, *, deps: bool
 ) -> tuple[list[dict[str, Any]], str]:
-    """What pip would install (the items of its report), or an empty list and pip's last words. Nothing is installed."""
+    """What pip would install (the items of its report), or an empty list and pip's last words. Nothing is installed.
+
+    A pip that does not tell of withdrawn releases ends the script: its answers would be taken for good ones.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
         command += ["--target", folder, "--report", "-", *([] if deps else ["--no-deps"])]
@@ -134,7 +139,13 @@ def resolved(
         )
     if done.returncode:
         return [], "\n".join(line for line in done.stderr.splitlines() if line.startswith("ERROR"))
-    items: list[dict[str, Any]] = json.loads(done.stdout)["install"]
+    report = json.loads(done.stdout)
+    if Version(report["pip_version"]) < OLDEST_PIP:
+        sys.exit(
+            f"pip {report['pip_version']} does not tell which releases were withdrawn: "
+            f"{sys.executable} -m pip install --upgrade 'pip>={OLDEST_PIP}'"
+        )
+    items: list[dict[str, Any]] = report["install"]
     return items, ""
 
 

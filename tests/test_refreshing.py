@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import struct
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -51,6 +53,15 @@ def test_other_interpreters_local_builds_and_previews_do_not_count(name: str) ->
 def test_two_glibc_tags_mean_the_older_one() -> None:
     (found,) = registry._wheel("onnxruntime_gpu-1.27.0-cp314-cp314-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl")
     assert found.glibc == "2.27"
+
+
+def test_a_pip_that_does_not_tell_withdrawn_releases_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = json.dumps({"version": "1", "pip_version": "23.2.1", "install": [{"metadata": {"name": "jax"}}]})
+    monkeypatch.setattr(
+        registry.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, stdout=said, stderr="")
+    )
+    with pytest.raises(SystemExit, match=r"pip 23\.2\.1 does not tell .* withdrawn: .* 'pip>=23\.3'"):
+        registry.resolved(["jax==0.4.32"], "3.12", "linux-x86_64", deps=False)
 
 
 def test_rows_of_pythons_are_spans() -> None:
