@@ -355,6 +355,8 @@ def test_another_failure_is_named_by_its_line(base: Rules) -> None:
     assert not found.diagnoses
     assert found.failed[0].line == 4
     assert "KeyError: 3" in found.summary
+    found = report(base, log + "saving what there is\nclosing the pool\n")
+    assert found.failed[0].line == 4  # whatever is printed below it
 
 
 STEPS = """

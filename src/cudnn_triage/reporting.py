@@ -159,7 +159,7 @@ class Writer:
         """Where the program failed, and other lines of which a rule says what outside the field went wrong; where neither is,
         in a log so short that it was pasted for what it says, the lines that read like errors."""
         known = self._known_otherwise(case)
-        told = {f.last: (f, next(filter(None, map(known.get, range(f.first, f.last + 1))), "")) for f in failures}
+        told = {f.at: (f, next(filter(None, map(known.get, range(f.first, f.last + 1))), "")) for f in failures}
         within = {i for f in failures for i in range(f.first, f.last + 1)}
         others = {i: why for i, why in known.items() if i not in within and (why or not failures)}
         if not told and not others and not case.structure.ended_well:
@@ -345,7 +345,7 @@ def _summary(
 def _main(failed: tuple[FailedLine, ...], failures: Sequence[Failure], case: Case) -> tuple[FailedLine | None, bool]:
     """The failure to name, and whether the log lacks its message: the last exception, since what stands before it was survived;
     else a line that a rule knows, else the last traceback that breaks off, else the first other failure."""
-    cut = {case.lines[f.last].number: f.cut for f in failures if f.kind == "exception"}
+    cut = {case.lines[f.at].number: f.cut for f in failures if f.kind == "exception"}
     whole = [line for line in failed if cut.get(line.line) is False]
     known = [line for line in failed if line.why and not cut.get(line.line)]
     broken = [line for line in failed if line.line in cut]

@@ -53,6 +53,7 @@ class Failure:
     text: str  # what stands there
     first: int
     last: int
+    at: int  # the line that says it: of a traceback the one with the exception's type
     rank: str = ""
     package: str = ""  # distribution-like name of the innermost frame outside the user's files: torch, tensorflow, ...
     caught: bool = False  # the log shows that the program went on (logged, "ignored", warned)

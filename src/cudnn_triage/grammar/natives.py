@@ -33,8 +33,7 @@ def terminate(stream: Stream, pos: int, bare: str) -> int:
             stream.mark(at, Role.EXCEPTION)
             text = what[7:].strip()
             after = messages.extent(stream, at + 1, 0, started=bool(text))
-    end = after - 1
-    stream.fail("abort", type_[:200], pos, end, text)
+    stream.fail("abort", type_[:200], (pos, after - 1), pos if text == bare else at, text)
     return after
 
 
@@ -93,7 +92,7 @@ def rust(stream: Stream, pos: int, bare: str) -> int:
     if bare.endswith(":") and pos + 1 < stream.size and stream.texts[pos + 1].strip():
         last = pos + 1
         stream.mark(last, Role.EXCEPTION)
-    stream.fail("abort", "panic", pos, last, stream.texts[last].strip())
+    stream.fail("abort", "panic", (pos, last), last, stream.texts[last].strip())
     return last + 1
 
 

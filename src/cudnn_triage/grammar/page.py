@@ -124,10 +124,10 @@ class Stream:
         group.inner = group.inner or found
         group.last = max(group.last, found.last)
 
-    def fail(self, kind: str, type_: str, first: int, last: int, text: str, *, cut: bool = False) -> None:
-        """Record a failure that stands on lines ``first`` to ``last``."""
-        order = self.order
-        self.page.failures.append(Failure(kind, type_, text, order[first], order[last], rank=self.rank, cut=cut))
+    def fail(self, kind: str, type_: str, span: tuple[int, int], at: int, text: str, *, cut: bool = False) -> None:
+        """Record a failure that stands on the lines of ``span`` (first, last) and is told on line ``at``."""
+        first, last, told = (self.order[pos] for pos in (*span, at))
+        self.page.failures.append(Failure(kind, type_, text, first, last, told, rank=self.rank, cut=cut))
 
 
 def indent(text: str) -> int:

@@ -17,13 +17,13 @@ def read(stream: Stream, pos: int, bare: str) -> None:
     if is_record and bare.startswith("distributed."):
         stream.remote, stream.remote_until = "dask", pos + 8
     if level == "F" or (is_record and records.fatal(bare)):
-        stream.fail("fatal-log", "", pos, pos, bare)
+        stream.fail("fatal-log", "", (pos, pos), pos, bare)
         return
     told = failures.read(bare)
     if told is not None and not (told[0] == "fatal-log" and is_record):
         last = _end(stream, pos, bare)
         below = (stream.texts[at].strip() for at in range(pos + 1, last + 1))
-        stream.fail(told[0], told[1], pos, last, " ".join((bare, *filter(None, below))))
+        stream.fail(told[0], told[1], (pos, last), pos, " ".join((bare, *filter(None, below))))
 
 
 def _end(stream: Stream, pos: int, bare: str) -> int:

@@ -216,7 +216,7 @@ def _finish(stream: Stream, head: int, after: int, found: Found | None, type_: s
         shown = last
         while shown > head and carets(stream.texts[shown].strip()):
             shown -= 1
-        stream.fail("exception", type_, head, last, stream.texts[shown].strip(), cut=True)
+        stream.fail("exception", type_, (head, last), shown, stream.texts[shown].strip(), cut=True)
 
 
 def _entries(stream: Stream, head: int, pos: int, margin: int, *, listing: bool) -> tuple[int, Found | None]:
