@@ -6,9 +6,9 @@
 
 For every release of a package that pip can see, pip resolves the wheel and reports its metadata (pip 23.3 or newer does so
 without downloading it, and tells withdrawn releases). The pins in it (nvidia-cudnn-cu12==9.1.0.70, cuda-toolkit==13.0.2, ...)
-fill the columns cuda, cudnn and nccl, its classifiers the columns python_oldest and python_newest. For gcc-nvcc the small wheel with nvcc's
-host_config.h is downloaded and its limits are read. The table wheels is made of the names of the wheel files,
-torch-companions of the torch that torchvision and torchaudio pin. With --binaries the wheels of a table's rows are
+fill the columns cuda, cudnn and nccl, its classifiers the columns python_oldest and python_newest. For gcc-nvcc the small
+wheel with nvcc's host_config.h is downloaded and its limits are read. The table wheels is made of the names of the wheel
+files, torch-companions of the torch that torchvision and torchaudio pin. With --binaries the wheels of a table's rows are
 downloaded one after the other (hundreds of megabytes each) and the architectures in their compiled files fill the column
 archs. Columns that people filled in (builds, ...) and rows of releases that have no metadata stay as they are. A row whose
 release is already there is read again only with --all. Review the result with git diff.
