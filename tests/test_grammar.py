@@ -308,6 +308,35 @@ def test_indented_by_a_tool() -> None:
     assert only_raised(structure).message.startswith("The toolkit (12.2)")
 
 
+PASTED_FROM_ITS_FIRST_LETTER_ON = {
+    "frame": """\
+File "/tmp/build/setuptools/command/build_ext.py", line 88, in run
+          _build_ext.run(self)
+      RuntimeError:
+      The toolkit (12.2) is not the one that was used to compile
+""",
+    "frames": """\
+File "/tmp/build/setuptools/command/build_ext.py", line 87, in __call__
+        File "/tmp/build/setuptools/command/build_ext.py", line 88, in run
+          _build_ext.run(self)
+      RuntimeError:
+      The toolkit (12.2) is not the one that was used to compile
+""",
+    "header": """\
+Traceback (most recent call last):
+        File "/tmp/build/setuptools/command/build_ext.py", line 88, in run
+          _build_ext.run(self)
+      RuntimeError:
+      The toolkit (12.2) is not the one that was used to compile
+""",
+}
+
+
+@pytest.mark.parametrize("text", PASTED_FROM_ITS_FIRST_LETTER_ON.values(), ids=PASTED_FROM_ITS_FIRST_LETTER_ON)
+def test_a_paste_whose_first_line_lost_its_indentation(text: str) -> None:
+    assert only_raised(read(text)).message.startswith("The toolkit (12.2)")
+
+
 def test_ipython() -> None:
     structure = read("""
         ---------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def _of_exception(page: Page, found: Found) -> Failure:
         text=text.strip(": \n"),
         first=found.order[found.first if found.chain < 0 else found.chain],
         last=found.order[found.last],
-        at=innermost.order[innermost.first],
+        at=found.order[innermost.first],
         rank=found.rank,
         package=package(innermost.frames),
         caught=_caught(page, found),

@@ -69,6 +69,8 @@ def header(stream: Stream, pos: int) -> int:
         return outer.last + 1
     says = not shared and len(before.strip()) > PREFIX and listing is None and not progress(before)
     stream.mark(pos, Role.TEXT if says else Role.FRAME)
+    if listing is None:
+        margin = max(margin, _column(stream, stream.next_full(pos + 1)))
     after, found = _entries(stream, pos, pos + 1, margin, listing=listing is not None)
     _finish(stream, pos, after, found, (listing[1] or "") if listing else "")
     return after
@@ -175,7 +177,7 @@ def _dump(stream: Stream, pos: int) -> int:
 
 def _headless(stream: Stream, pos: int) -> int:
     """Read a traceback that has lost its header, from its first frame at ``pos`` on."""
-    margin = max(indent(stream.texts[pos]) - 2, 0)
+    margin = _column(stream, pos)
     above = stream.previous_full(pos, 1)
     if above >= 0 and "ray::" in stream.texts[above]:
         stream.remote, stream.remote_until = "ray", pos + 1
@@ -203,6 +205,20 @@ def orphan(stream: Stream, pos: int, bare: str) -> int:
     found.bare = True
     stream.add(found)
     return _nested(stream, found)
+
+
+def _column(stream: Stream, pos: int) -> int:
+    """The column of a traceback whose first frame stands at ``pos``, 0 where none does: two before its frames, four before its
+    source. A paste often lacks the indentation of its first line only, so the line below the frame is looked at as well.
+    """
+    if pos < 0 or frame(stream.texts[pos].strip()) is None:
+        return 0
+    margin = indent(stream.texts[pos]) - 2
+    below = pos + 1
+    if below < stream.size and stream.texts[pos].lstrip().startswith('File "'):
+        bare = stream.texts[below].strip()
+        margin = max(margin, indent(stream.texts[below]) - (2 if frame(bare) is not None else SOURCE_DEPTH)) if bare else margin
+    return max(margin, 0)
 
 
 def _finish(stream: Stream, head: int, after: int, found: Found | None, type_: str) -> None:
@@ -343,6 +359,8 @@ def _source(stream: Stream, pos: int, margin: int) -> int:
     """Mark the source below the frame at ``pos``; return the position after it."""
     texts = stream.texts
     depth = indent(texts[pos])
+    if depth < margin:  # a paste that lost the indentation of its first line
+        depth = margin + 2
     flat = depth <= margin
     pos += 1
     shown = 0
