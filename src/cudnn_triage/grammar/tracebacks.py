@@ -217,7 +217,11 @@ def _column(stream: Stream, pos: int) -> int:
     below = pos + 1
     if below < stream.size and stream.texts[pos].lstrip().startswith('File "'):
         bare = stream.texts[below].strip()
-        margin = max(margin, indent(stream.texts[below]) - (2 if frame(bare) is not None else SOURCE_DEPTH)) if bare else margin
+        margin = (
+            max(margin, indent(stream.texts[below]) - (2 if frame(bare) is not None else SOURCE_DEPTH))
+            if bare
+            else margin
+        )
     return max(margin, 0)
 
 
