@@ -330,6 +330,25 @@ def test_markup_of_pages() -> None:
     assert shown(f"```{ERROR}```\n") == [ERROR]
 
 
+def test_what_a_converter_to_markdown_escaped_is_undone_and_keeps_its_places() -> None:
+    text = "RuntimeError: cuDNN error: CUDNN\\_STATUS\\_NOT\\_INITIALIZED\n\\[W\\] C:\\\\venv\\\\cudnn\\_ops.dll"
+    first, second = lines_of(text)
+    assert [first.text, second.text] == [ERROR, r"[W] C:\venv\cudnn_ops.dll"]
+    assert text[first.byte(first.text.index("STATUS")) :].startswith("STATUS\\_NOT")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C:\\app\\_internal\\_socket.pyd: DLL load failed\nC:\\app\\_internal\\torch_cuda.dll",
+        r"error at C:\app\_internal\cudnn.dll",
+        r"re.compile('a\_b') and my_name, your_name",
+    ],
+)
+def test_backslashes_before_underscores_of_a_path_stay(text: str) -> None:
+    assert "\n".join(shown(text)) == text
+
+
 def test_powershell_noise_goes() -> None:
     text = f"""\
 python : Traceback (most recent call last):

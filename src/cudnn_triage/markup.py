@@ -1,4 +1,4 @@
-"""What web pages, Markdown and consoles leave around a pasted log: entities, tags, fences, frames, pytest's margin."""
+"""What web pages, Markdown and consoles leave around a pasted log: entities, tags, escapes, fences, frames, pytest's margin."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _TAG_SIGNS = (  # what may stand behind a tag's "<"
     "/pre", "/code", "/span", "/font", "/samp", "/tt", "/kbd", "/small", "/details", "/summary", "/blockquote",
     "/div", "/p", "/li",
 )  # fmt: skip
+_ESCAPED = pattern(r"\\[\\_*\[\]()<>#+.!|~`{}-]")
+_UNESCAPED = pattern(r"(?<!\\)(?:\\\\)*\\[A-Za-z0-9]")  # as in a path of Windows, which Markdown would have doubled
+_PLAIN_SHARE = 10  # one underscore in so many may stand without its backslash
 _FENCE = pattern(r"\s{0,3}(?:`{3,}|~{3,})[ \t]{0,4}(?P<language>[\w+#.-]{0,20})[ \t]{0,8}$")
 _FENCE_BEFORE = pattern(r"\s{0,3}`{3,}(?=[^`\s])")
 _FENCE_AFTER = pattern(r"(?<=[^`])`{3,}\s{0,8}$")
@@ -44,12 +47,15 @@ class Page:
         self._entities = "&" in text and _ENTITY.search(text) is not None
         self._tags = "<" in text and ">" in text and _has_tag(text) and _TAG.search(text) is not None
         self._fences = "```" in text or "~~~" in text
-        self.marked = self._entities or self._tags or self._fences
+        self._escapes = "\\_" in text and _is_escaped(text)
+        self.marked = self._entities or self._tags or self._fences or self._escapes
 
     def lines(self, draft: Draft) -> list[Draft]:
         """What one line holds without the markup of the page it was copied from."""
         if self._entities and "&" in draft.text:
             _decode_entities(draft)
+        if self._escapes and "\\" in draft.text:
+            draft.edit([(match.start(), match.start() + 1, "") for match in _ESCAPED.finditer(draft.text)])
         parts = _remove_tags(draft) if self._tags and "<" in draft.text else [draft]
         if self._fences:
             for part in parts:
@@ -88,6 +94,12 @@ class Margins:
                 draft.trim(0)
             elif (match := _POWERSHELL_NAME.match(text)) is not None:
                 draft.drop(match.end())
+
+
+def _is_escaped(text: str) -> bool:
+    """Whether a converter made Markdown of the log and put a backslash before each of its underscores: ``CUDNN\\_STATUS``."""
+    escaped = text.count("\\_")
+    return escaped > 1 and text.count("_") <= escaped * (1 + 1 / _PLAIN_SHARE) and _UNESCAPED.search(text) is None
 
 
 def _has_tag(text: str) -> bool:
