@@ -213,16 +213,11 @@ def _column(stream: Stream, pos: int) -> int:
     """
     if pos < 0 or frame(stream.texts[pos].strip()) is None:
         return 0
-    margin = indent(stream.texts[pos]) - 2
-    below = pos + 1
-    if below < stream.size and stream.texts[pos].lstrip().startswith('File "'):
-        bare = stream.texts[below].strip()
-        margin = (
-            max(margin, indent(stream.texts[below]) - (2 if frame(bare) is not None else SOURCE_DEPTH))
-            if bare
-            else margin
-        )
-    return max(margin, 0)
+    margins = [0, indent(stream.texts[pos]) - 2]
+    below = stream.texts[pos + 1] if pos + 1 < stream.size else ""
+    if below.strip() and stream.texts[pos].lstrip().startswith('File "'):
+        margins.append(indent(below) - (SOURCE_DEPTH if frame(below.strip()) is None else 2))
+    return max(margins)
 
 
 def _finish(stream: Stream, head: int, after: int, found: Found | None, type_: str) -> None:
