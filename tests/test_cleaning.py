@@ -150,6 +150,7 @@ def test_of_very_many_blank_lines_the_first_are_kept() -> None:
         ("[default12]:", "12", ""),
         ("[rank: 1] ", "1", ""),
         ("[1,3]<stderr>:", "3", ""),
+        ("[1,mpirank:3,algo-1]<stderr>:", "3", ""),  # Amazon SageMaker
         ("(RayTrainWorker pid=1234, ip=10.0.0.2) ", "RayTrainWorker pid=1234, ip=10.0.0.2", ""),
         ("\x1b[36m(pid=77)\x1b[0m ", "pid=77", ""),
         ("(EngineCore_0 pid=12) ERROR 11-20 10:00:00 [core.py:390] ", "EngineCore_0 pid=12", "E"),

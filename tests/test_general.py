@@ -76,6 +76,13 @@ def test_without_a_failure_lines_that_look_like_errors_of_this_field_are_read(ge
     assert causes(general, "one\ntwo\nthree\nfour\nfive\nsix\na gizmo is lost") == []
 
 
+def test_the_caller_that_a_logger_names_is_no_word_of_its_message(general: Rules) -> None:
+    before = "one\ntwo\nthree\nfour\nfive\nsix\n"
+    assert causes(general, f'{before}level=WARN source=gpu.go:12 msg="error: a gizmo is lost"') == []
+    assert causes(general, f'{before}level=WARN source=run.go:12 msg="gpu error: a gizmo is lost"') == ["gizmo-gone"]
+    assert causes(general, f'{before}level=WARN source=gizmo.go:7 msg="gpu error: all is lost"') == []
+
+
 def test_a_faint_reading_of_an_error_that_no_rule_knows_is_told(general: Rules) -> None:
     general.file("signatures/general/general-gone.yaml", GENERAL.replace("strength: likely", "strength: weak"))
     assert causes(general, "gpu error: a gizmo is lost") == ["gizmo-gone"]

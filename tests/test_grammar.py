@@ -823,6 +823,7 @@ def test_a_whole_log_on_one_line_is_no_quotation() -> None:
         "E0000 00:00:1736163964.084812 3415088 x.cc:8310] Unable to register the factory",
         "loss: 0.5 - return: 12.0",
         "nothing was killed",
+        "\tInterrupt: pin A routed to IRQ 147",  # lspci -vv
     ],
 )
 def test_healthy_lines(line: str) -> None:
@@ -917,10 +918,11 @@ def test_quoted_source_outside_tracebacks() -> None:
         >>> import torch
         >>>import torch
         >>>RuntimeError: CUDA error: out of memory
+        >>> /usr/lib/libcublas.so.11: undefined symbol: cublasLtGetStatusString
         +-------------------+
         [+] Running 9/10
     """)
-    assert roles(structure) == "SSTSSTSSSSTTT"
+    assert roles(structure) == "SSTSSTSSSSTTTT"
 
 
 def test_folded_script_of_ci() -> None:
@@ -1137,6 +1139,8 @@ def test_attempts_of_many_failures_take_little_time() -> None:
         "5 passed in 0.12s",
         "[  PASSED  ] 12 tests.",
         "BUILD SUCCESSFUL in 3s",
+        'INFO:     127.0.0.1:40322 - "POST /v1/chat/completions HTTP/1.1" 200 OK',
+        '[GIN] 2025/04/16 - 00:47:22 | 200 |  3.606447003s |  127.0.0.1 | POST     "/api/embeddings"',
         "Training complete!",
         "Finished training in 3.2 s",
         "All tests completed successfully.",
@@ -1161,6 +1165,8 @@ def test_a_program_that_ended_well(end: str) -> None:
         "Epoch 2/3\n8/8 [====] - 1s - loss: 0.12",
         "done\nERROR: something else",
         "Download complete",
+        'INFO:     127.0.0.1:40322 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error',
+        'INFO:     127.0.0.1:40322 - "GET /health HTTP/1.1" 200 OK',
     ],
 )
 def test_a_program_that_is_not_known_to_have_ended_well(end: str) -> None:

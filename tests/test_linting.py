@@ -450,6 +450,14 @@ MISTAKES = {
         "evidence[0].when",
         "'frob.version.mayor' is not declared",
     ),
+    "attribute-that-the-type-lacks": (
+        CAUSE_FILE,
+        "when: known(frob.version)",
+        "when: known(frob.version.stem)",
+        "frob.version.stem",
+        "fixes[0].when",
+        "frob.version is of type version and has no .stem",
+    ),
     "undeclared-fact-of-fix": (
         CAUSE_FILE,
         "when: known(frob.version)",
@@ -678,6 +686,14 @@ MISTAKES = {
         "id: frob-old",
         "examples",
         "at least one example",
+    ),
+    "near-miss-matches-by-likeness": (
+        OLD,
+        "near_misses:",
+        "near_misses:\n  - 'E frob.c:1] the frob was version 1.2 but cheese needs newer'",
+        "the frob was",
+        "near_misses[0]",
+        "is taken for the message by likeness",
     ),
     "no-near-misses": (
         OLD,

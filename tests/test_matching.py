@@ -97,6 +97,21 @@ def test_whole_line_messages_match_whole_lines_only(rules: Rules) -> None:
     assert not find(rules, "a\nKilled by the cat\nb")
 
 
+def test_a_pattern_of_many_lines_is_found_by_words_far_below_its_first(rules: Rules) -> None:
+    rules.cause("c")
+    pattern = r"regex: ['^card\b[^\n]*\n(?:[ ]+[^\n]+\n){0,60}?[ ]+link is slow']"
+    rules.points("link", "the link of that card was found slow", "c", more=pattern)
+    between = "".join(f"    capability {i}: {'x' * 30}\n" for i in range(30))
+    assert [o.rule for o in find(rules, f"card 1\n{between}    link is slow")] == ["link"]
+
+
+def test_a_bracket_among_the_characters_of_a_class_does_not_end_it(rules: Rules) -> None:
+    rules.cause("c")
+    pattern = r"regex: ['link \[[^\]\n]{1,20}\] of that card is slow']"
+    rules.points("link", "the link of that card was found slow", "c", more=pattern)
+    assert [o.rule for o in find(rules, "link [up] of that card is slow")] == ["link"]
+
+
 def test_source_code_that_quotes_a_message_is_not_the_message(rules: Rules) -> None:
     rules.cause("c")
     rules.points("forked", "Cannot re-initialize CUDA in forked subprocess", "c")

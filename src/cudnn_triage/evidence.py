@@ -23,7 +23,7 @@ _SITE = pattern(r"((?:/|[A-Za-z]:[\\/])[^<>*]*?[\\/](?:site|dist)-packages)[\\/]
 """The folder of packages in the path of a traceback's frame; not of one that somebody has masked."""
 ONE_ATTEMPT = Structure(())
 _FILE = pattern(
-    r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip)\b"
+    r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip|go|rs)\b"
 )  # the name of a file
 _SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
 FAILING, PLAIN, NOTICE, EARLIER = "failing", "plain", "notice", "earlier"

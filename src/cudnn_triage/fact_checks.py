@@ -42,6 +42,12 @@ _ATTRIBUTES = {
     "dir": "path",
 }
 _VERSIONS = ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc", "archs")
+_PARTED = {  # values.attribute: what the types of facts are made of
+    "soname": frozenset(_ATTRIBUTES),
+    **dict.fromkeys(
+        ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc"), frozenset({"major", "minor", "micro"})
+    ),
+}
 _NUMBERS = ("int", "float", "size", "bytes")
 _ORDERED = ("<", "<=", ">", ">=")
 _SUMS = ("+", "-", "*", "/")
@@ -287,7 +293,7 @@ class _Names:
         return _ATTRIBUTES.get(name.rpartition(".")[2], "")
 
     def fact(self, name: str, document: Document, path: str) -> Iterator[Problem]:
-        """``name`` is declared, or an attribute of a declared fact."""
+        """``name`` is declared, or an attribute that values of a declared fact have."""
         stem, attribute = name, ""
         while stem not in self.facts:
             stem, _, attribute = stem.rpartition(".")
@@ -296,3 +302,8 @@ class _Names:
                     path, f"fact {name!r} is not declared in rules/facts/{nearest(name, sorted(self.facts))}"
                 )
                 return
+        declared = self.type_of(stem)
+        if attribute and attribute not in _PARTED.get(declared, ()):
+            yield document.problem(
+                path, f"{stem} is of type {declared} and has no .{attribute}, so this is never known"
+            )

@@ -21,7 +21,7 @@ from .evidence import (
     unexplained_lines,
 )
 from .knowledge.base import Knowledge
-from .light import linear_pattern
+from .light import linear_pattern, pattern
 from .lines import Line
 from .matching import Capture, Occurrence
 from .structure import Failure
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of a line that are read
 _WORDLESS = ("abort", "signal", "exit-code")  # kinds of failure that do not say why: a line above them may
+_CALLER = pattern(r"(?<!\S)\w{1,20}=[\w.-]{1,60}\.[a-z]{1,4}:\d+(?!\S)")  # source=gpu.go:612, of a record of pairs
 _MOST = 200  # lines that are read; an answer does not get better by more
 
 
@@ -133,7 +134,7 @@ class GeneralReader:
 
     def line(self, index: int, lines: Sequence[Line] | Mapping[int, Line]) -> list[Occurrence]:
         """What the general patterns find on one line, each signature once; catch-alls only where they are alone."""
-        text = lines[index].text[:_LONGEST]
+        text = _CALLER.sub(lambda caller: "x" * len(caller[0]), lines[index].text[:_LONGEST])
         folded = text.casefold()
         around = f"{lines[index].program.casefold()} {folded}"
         found: dict[str, Occurrence] = {}

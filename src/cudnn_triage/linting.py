@@ -10,6 +10,7 @@ from pathlib import Path
 from .cleaning import clean
 from .condition_checks import conditions
 from .fact_checks import fact_names, fact_types
+from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
 from .grammar import parse
 from .knowledge import compiling, rulebook
@@ -258,8 +259,8 @@ def _reads(data: object, path: str) -> Iterator[tuple[str, str]]:
 
 
 def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
-    """Every example matches its own signature, no near-miss does."""
-    matcher, general = Matcher(knowledge), GeneralReader(knowledge)
+    """Every example matches its own signature; no near-miss does, not even by likeness."""
+    matcher, general, fuzzy = Matcher(knowledge), GeneralReader(knowledge), FuzzyMatcher(knowledge)
     for signature in book.signatures.values():
         document = book.documents[signature.id]
         if not signature.examples:
@@ -283,6 +284,9 @@ def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
         for i, text in enumerate(signature.near_misses):
             if signature.id in find(text):
                 yield document.problem(f"$.near_misses[{i}]", f"matches, but must not: {text[:100]!r}")
+            elif signature.inside == "program" and signature.id in _alike(fuzzy, matcher, text):
+                told = f"is taken for the message by likeness: {text[:100]!r}; tell them apart by 'unless', or write a regex"
+                yield document.problem(f"$.near_misses[{i}]", told)
 
 
 def on_healthy_logs(book: Rulebook, knowledge: Knowledge, folder: Path) -> Iterator[Problem]:
@@ -314,6 +318,12 @@ def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:
     lines = [Line(line, number, 0, 0) for number, line in enumerate(text.splitlines(), 1)]
     structure = Structure(tuple(role for _ in lines))
     return {occurrence.rule for occurrence in matcher.find(Stream(lines), structure)}
+
+
+def _alike(fuzzy: FuzzyMatcher, matcher: Matcher, text: str) -> set[str]:
+    lines = clean(read_text(text))
+    stream, structure = Stream(lines), parse(lines)
+    return {occurrence.rule for occurrence in fuzzy.find(stream, structure, matcher.find(stream, structure))}
 
 
 def _in_log(matcher: Matcher, lines: list[Line]) -> set[str]:

@@ -44,7 +44,7 @@ _CARRIER = pattern(
     | \[rank(?P<rank>\d{{1,5}})\]:[ ]?
     | \[default(?P<default>\d{{1,5}})\]:                                            # torchrun --tee: nothing between
     | \[rank:[ ](?P<lightning>\d{{1,5}})\][ ]
-    | \[\d{{1,4}},(?P<mpi>\d{{1,5}})\]<std(?:out|err|diag)>:
+    | \[\d{{1,4}},(?:mpirank:)?(?P<mpi>\d{{1,5}})(?:,[\w.-]+)?\]<std(?:out|err|diag)>:
       # Ray, vLLM: (Worker pid=1, ip=10.0.0.2)
     | \((?P<ray>(?:[\w.:<>\[\]=/-]{{1,80}}[ ]){{0,3}}pid=\d{{1,8}}(?:,[ ]ip={_ADDRESS})?(?:,[ ]actor_id=\w{{1,40}})?)\)
         (?:[ ]|$)

@@ -14,6 +14,8 @@ _WELL = pattern(
     .{{0,200}}\b(?:exit(?:ed)?|finished|ended|completed|returned)\b.{{0,20}}?\b(?:code|status)\b\s*[:=]?\s*0\b(?:\s*\(0x0\))?\W*$
   | (?:=+\s)?(?:{_BESIDE},\s)*\d+\spassed(?:,\s{_BESIDE})*\sin\s[\d.]+\s?s\b.{{0,20}}$      # pytest
   | \[\s\sPASSED\s\s\]\s\d+\stests?\b                                                     # googletest
+  | .{{0,200}}"POST\s\S{{1,200}}\sHTTP/[\d.]+"\s2\d\d\b                                  # a server that answers: uvicorn,
+  | .{{0,120}}\|\s2\d\d\s\|.{{0,120}}\bPOST\b                                               # Gin
   | (?:BUILD\sSUCCESSFUL|Build\ssucceeded|Finished:\sSUCCESS|Job\ssucceeded)\b            # Gradle, MSBuild, Jenkins, GitLab
     """
 )

@@ -31,7 +31,8 @@ _NUMBERED = pattern(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
 _ARROW = pattern(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
 _RULER = pattern(r"([=\-_*~#+\u2500\u2550])\1{7,}\s*$")
 _PROMPT = pattern(
-    r"(?:>>> ?|\.\.\. |In ?\[\d+\]: |\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
+    r"(?:>>> ?(?! ?/)|\.\.\. |In ?\[\d+\]: "
+    r"|\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
 )
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _NATIVE = (  # entries of stack traces: what the line holds, and how it begins
@@ -120,7 +121,7 @@ def strong(type_: str) -> bool:
     if _STRONG.search(type_) is None:
         return type_ == "socket.timeout"
     return (
-        type_ not in ("Error", "Exception", "Failure", "Timeout")
+        type_ not in ("Error", "Exception", "Failure", "Timeout", "Interrupt")
         and type_.partition("(")[0].rpartition(".")[2][0] in _CAPITALS
     )
 

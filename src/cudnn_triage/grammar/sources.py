@@ -29,7 +29,8 @@ def typed(stream: Stream, pos: int, bare: str) -> int:
     if not (bare.startswith(">>>") or _IPYTHON.match(bare)):
         return pos
     raised = exception(bare[3:])  # a prompt has a blank behind it; without one, somebody has pointed at a line
-    if raised and raised[1] and strong(raised[0]):
+    path = bare[3:].lstrip().startswith("/")  # as no Python begins
+    if path or (raised and raised[1] and strong(raised[0])):
         return pos
     stream.mark(pos, Role.SOURCE)
     return pos + 1

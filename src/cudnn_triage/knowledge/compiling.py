@@ -19,6 +19,9 @@ from .yamlfile import Document, Problem
 
 Data = dict[str, Any]
 _FAR = 1000  # characters: more is no limit
+_BEFORE = 400  # characters of a log that are looked at before the literal of a pattern,
+_BEFORE_LINES = 2000  # before one that whole lines precede ('lspci -vv' prints 1,500 from a card's name to its link),
+_AFTER = 800  # and behind it
 
 
 def compile_rulebook(book: Rulebook) -> Data:
@@ -223,8 +226,8 @@ def _regex(
             "re": f"(?im){pattern}",
             "anchor": anchor,
             "literal": literal,
-            "before": min(400, _width(pattern[:place])),
-            "after": min(800, _width(pattern[place:])),
+            "before": min(_BEFORE_LINES if r"\n" in pattern[:place] else _BEFORE, _width(pattern[:place])),
+            "after": min(_AFTER, _width(pattern[place:])),
             "holes": holes,
             "parts": [],
             "needs": needs,
@@ -259,6 +262,7 @@ def _width(pattern: str) -> int:
 
 
 _FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # characters in brackets, among them \]
 _GROUP = re.compile(r"\((?:\?(?:P<\w+>|:|[a-z]+(?=\))))?")
 """The beginning of a group: ``(``, ``(?:``, ``(?P<name>``, or the flags of ``(?i)``."""
 
@@ -281,7 +285,8 @@ def _regex_literals(pattern: str) -> list[tuple[int, str]]:
             literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
             i += 2
         elif char == "[":
-            i = pattern.find("]", i + 2) + 1 or len(pattern)
+            closing = _CLASS.match(pattern, i)
+            i = closing.end() if closing is not None else len(pattern)
         elif char == "(" and (opening := _GROUP.match(pattern, i)) is not None:
             i = opening.end()
         elif char in ".^$*+?{|()":
