@@ -9,6 +9,7 @@ Each plot is written twice, for light and for dark pages (NAME.svg, NAME-dark.sv
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -42,12 +43,10 @@ def reliability(data: Data, ink: str) -> Figure:
         row = data["rows"].get(name)
         if row:
             bins = [b for b in row["reliability"] if b["logs"] > 0]
-            sizes = [12 + 3 * b["logs"] ** 0.75 for b in bins]
+            sizes = [10 * (1 + math.log2(b["logs"])) for b in bins]
             said, right = [b["said"] for b in bins], [b["right"] for b in bins]
-            axes.plot(said, right, color=colour, linewidth=1)
-            axes.scatter(
-                said, right, s=sizes, color=colour, alpha=0.85, label=f"{label} (ECE {row['ece']:.3f})", zorder=3
-            )
+            axes.plot(said, right, color=colour, linewidth=1, label=f"{label} (ECE {row['ece']:.3f})")
+            axes.scatter(said, right, s=sizes, color=colour, alpha=0.85, zorder=3, clip_on=False)
             for b in bins:
                 axes.annotate(str(b["logs"]), (b["said"], b["right"]), (0, above), textcoords="offset points", ha="center",
                               fontsize=7, color=colour)  # fmt: skip
