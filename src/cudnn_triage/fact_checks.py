@@ -42,11 +42,9 @@ _ATTRIBUTES = {
     "dir": "path",
 }
 _VERSIONS = ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc", "archs")
-_PARTED = {  # values.attribute: what the types of facts are made of
+_PARTED = {  # values.attribute: what the types of facts are made of; a list of architectures is no one version
     "soname": frozenset(_ATTRIBUTES),
-    **dict.fromkeys(
-        ("version", "vtuple", "cudnnint", "cudaint", "ncclint", "cc"), frozenset({"major", "minor", "micro"})
-    ),
+    **{kind: frozenset({"major", "minor", "micro"}) for kind in _VERSIONS if kind != "archs"},
 }
 _NUMBERS = ("int", "float", "size", "bytes")
 _ORDERED = ("<", "<=", ">", ">=")

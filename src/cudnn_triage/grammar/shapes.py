@@ -31,8 +31,7 @@ _NUMBERED = pattern(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
 _ARROW = pattern(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
 _RULER = pattern(r"([=\-_*~#+\u2500\u2550])\1{7,}\s*$")
 _PROMPT = pattern(
-    r"(?:>>> ?(?! ?/)|\.\.\. |In ?\[\d+\]: "
-    r"|\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
+    r"(?:>>> ?|\.\.\. |In ?\[\d+\]: |\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
 )
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _NATIVE = (  # entries of stack traces: what the line holds, and how it begins
