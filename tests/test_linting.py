@@ -768,6 +768,14 @@ ALONE = [
 ]
 
 
+def test_what_else_is_wrong_with_a_misnamed_rule_is_told_at_once(folder: Path) -> None:
+    change(folder, OLD, "id: frob-old", "id: frob-olt")
+    change(folder, OLD, "cause: no-cheese", "cause: no-chese")
+    told = [(p.field, p.message) for p in lint([folder]) if p.file == f"rules/{OLD}"]
+    assert ("id", "must be the name of the file, 'frob-old'") in told
+    assert any(field == "points_to[1].cause" and "no-cheese" in message for field, message in told)
+
+
 @pytest.mark.parametrize("name", ALONE)
 def test_one_mistake_is_one_problem(folder: Path, name: str) -> None:
     file, old, new, *_ = MISTAKES[name]

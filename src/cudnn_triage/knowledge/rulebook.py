@@ -189,7 +189,7 @@ def _keep(
     space: str = "",
 ) -> None:
     if name != stem:
-        raise document.problem("$.id", f"must be the name of the file, {stem!r}")
+        book.problems.append(document.problem("$.id", f"must be the name of the file, {stem!r}"))
     if space + name in mine:
         raise document.problem("$.id", f"{name!r} stands in {book.documents[space + name].file} already")
     mine.add(space + name)
