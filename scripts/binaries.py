@@ -1,4 +1,4 @@
-"""What the compiled files of a wheel tell: GPU architectures they hold code for, libraries they name, TensorFlow's build info."""
+"""What the compiled files of a wheel tell: GPU architectures they hold code for, TensorFlow's build info."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pathlib import Path
 _MAGIC = b"\x50\xed\x55\xba"  # fatBinaryHeader.magic of fatbinary_section.h, little endian
 _KINDS = {1: "compute", 2: "sm"}  # PTX and machine code
 _COMPILED = re.compile(r"\.so(\.\d+)*$|\.dll$|\.pyd$")
-_NAMED = re.compile(rb"(?:lib(?:cudnn|cublas|cudart|cufft|cusolver|cusparse|nccl)\.so\.\d+(?:\.\d+)?)(?=\0)")
 _TORCH = re.compile(rb"(?:(?:sm|compute)_\d{2,3}[a-z]? ?){2,}(?=\0)")
 
 
@@ -67,14 +66,6 @@ def torch_archs(wheel: Path) -> str:
         if lists:
             return max(lists, key=len).strip()
     return ""
-
-
-def named_libraries(wheel: Path) -> set[str]:
-    """The CUDA libraries that the compiled files load, by the names they are linked to or open at run time."""
-    names: set[str] = set()
-    for _, content in compiled_files(wheel):
-        names |= {found[0].decode() for found in _NAMED.finditer(content)}
-    return names
 
 
 def tensorflow_build(wheel: Path) -> dict[str, str]:

@@ -286,6 +286,13 @@ def test_rules_new_makes_a_file_that_lints_once_filled_in(rules: Rules) -> None:
     assert (result.returncode, result.stdout) == (0, b"0 problems\n")
 
 
+def test_a_rule_that_is_made_from_a_log_line_is_of_what_cleaning_leaves(rules: Rules) -> None:
+    line = b"2024-01-01 12:00:00 ERROR frobnicator: the widget of device 3 is gone"
+    text = run("rules", "new", "widget-gone", "--cause", "driver-not-loaded", data=line).stdout.decode()
+    assert "templates:\n  - |-\n    frobnicator: the widget of device {:int} is gone\n" in text
+    assert f"examples:\n  - |-\n    {line.decode()}\n" in text
+
+
 def test_lint_says_when_it_has_no_healthy_logs(rules: Rules, tmp_path: Path) -> None:
     result = run("rules", "lint", cwd=tmp_path)
     assert result.stdout.decode().splitlines()[0].startswith("not run over healthy logs: ")

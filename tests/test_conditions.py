@@ -47,6 +47,11 @@ FACTS = Facts(
         ("memory.total * 2 < 1GiB", False),
         ("platform.os == Windows", True),
         ("platform.os in [linux, macos]", False),
+        ("platform.os is windows", True),
+        ("not platform.os is [linux, macos]", True),
+        ("gpu.cc is 8.6", False),
+        ("driver.version is 450", False),  # unlike ==, of which nothing is known here
+        ("not driver.version is 450 and gpu.cc is [9.0, 12.0]", True),
         ("known(driver.version)", False),
         ("several(opened.library)", True),
         ("several(cudnn.loaded)", False),
@@ -69,7 +74,9 @@ def test_division_by_zero_is_unknown_not_an_error() -> None:
     assert holds(parse("memory.total / memory.free > 1"), facts, lambda _: False) is None
 
 
-@pytest.mark.parametrize("text", ["cudnn.loaded <", "known()", "a.b == 1 and", "a.b ==== 2", "", "seen(x) y"])
+@pytest.mark.parametrize(
+    "text", ["cudnn.loaded <", "known()", "a.b == 1 and", "a.b ==== 2", "a.b is not c", "2 is 2", "", "seen(x) y"]
+)
 def test_a_condition_that_cannot_be_read_says_where(text: str) -> None:
     with pytest.raises(ConditionError, match="column"):
         parse(text)

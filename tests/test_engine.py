@@ -338,6 +338,17 @@ def test_of_several_attempts_the_last_word_on_a_fact_counts(base: Rules) -> None
     assert report(base, old + held + new).diagnoses[0].cause == "version-mismatch"  # one attempt: both are true
 
 
+def test_a_harmless_line_of_which_a_rule_knows_two_parts_counts_once(base: Rules) -> None:
+    base.file(
+        "signatures/test/twofold.yaml",
+        "id: twofold\ntitle: A widget\ntemplates: ['the widget was refused', 'since widgets are two already']\n"
+        "points_to: [{cause: chatter, strength: certain}]\nexamples: ['the widget was refused']\n"
+        "near_misses: [x]\nsource: s\nread: 2026-11-29\n",
+    )
+    line = "the widget was refused since widgets are two already\n"
+    assert [item.count for item in report(base, line + "step 1\n" + line).benign] == [2]
+
+
 def test_harmless_chatter_is_never_the_diagnosis(base: Rules) -> None:
     found = report(base, "E Unable to register cuDNN factory\ndone")
     assert found.verdict == "benign"
@@ -423,6 +434,13 @@ def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None
     assert [(u.line, u.text) for u in found.unexplained] == [
         (2, "CUDA frobnication failed: error 17 in the frobnicator")
     ]
+
+
+def test_settings_that_are_named_after_errors_are_no_errors(base: Rules) -> None:
+    settings = '  "remove_invalid_values": false,\n  "cuda_error_retries": 3,\n'
+    assert report(base, f"config\n{settings}step 1\n").verdict == "unrelated"
+    told = report(base, f"{settings}CUDA_ERROR_FROBNICATED from cuda_error_retries").unexplained
+    assert [u.line for u in told] == [3]
 
 
 def test_an_empty_log(base: Rules) -> None:

@@ -16,7 +16,7 @@ from cudnn_triage.engine import Triager
 from cudnn_triage.evaluation.baseline import baselines
 from cudnn_triage.evaluation.command import evaluate
 from cudnn_triage.evaluation.fitting import FOLDS, Drawn, fit, folds, loss
-from cudnn_triage.evaluation.labelled import Labelled, read_folder
+from cudnn_triage.evaluation.labelled import Labelled, Recorded, read_folder
 from cudnn_triage.evaluation.measure import Fitted, answers, cross_validated, examine, fold_numbers, harmless_causes
 from cudnn_triage.evaluation.metrics import (
     Answer,
@@ -75,7 +75,24 @@ def test_the_year_is_the_label_s_else_that_of_the_time_stamps(tmp_path: Path) ->
 def test_the_first_blind_answer_is_kept_where_it_was_recorded(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("gold: [a]\nlog: x\nblind: {said: b, date: 2026-11-20}\n", encoding="utf-8")
     (tmp_path / "b.yaml").write_text("gold: [a]\nlog: x\n", encoding="utf-8")
-    assert [item.blind for item in read_folder(tmp_path)] == ["b", ""]
+    assert [item.blind for item in read_folder(tmp_path)] == [Recorded(("b",), 0.0, "2026-11-20"), None]
+
+
+def test_what_an_expert_said_of_a_log_stands_beside_the_tools_first_answer(small: Rules, tmp_path: Path) -> None:
+    """Of two logs the tool named one and the expert the other; of a third, in which nothing is wrong, both said nothing."""
+    answers = {
+        "a": "gold: [empty]\nblind: {said: [empty], confidence: '0.9'}\nexpert: {said: [broken], confidence: '0.6'}\n",
+        "b": "gold: [empty]\nblind: {said: [broken, empty], confidence: '0.9'}\nexpert: {said: [empty], confidence: '0.6'}\n",
+        "c": "gold: []\nblind: {said: [nothing]}\nexpert: {said: [nothing]}\n",
+    }
+    (tmp_path / "logs").mkdir()
+    for name, text in answers.items():
+        (tmp_path / "logs" / f"{name}.yaml").write_text(f"{text}log: x\n", encoding="utf-8")
+    out = io.StringIO()
+    evaluate([tmp_path / "logs"], small.triager(), out, perturb=False, baseline=False, details=False)
+    rows = {line[:22].strip(): line[22:].split() for line in out.getvalue().splitlines()}
+    assert rows["... where experts read"][:3] == ["0.667", "0.667", "1.000"]
+    assert rows["... these experts"][:3] == ["0.667", "0.667", "0.667"]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +105,10 @@ def test_the_first_blind_answer_is_kept_where_it_was_recorded(tmp_path: Path) ->
         ("gold: [a]\nlog: [x]\n", 2, "no log"),
         ("gold: [a]\ngold: [b]\nlog: x\n", 2, "twice"),
         ("gold: [a\n", 1, "not valid YAML"),
+        (f"gold: {'[' * 900}{']' * 900}\n", 0, "too deep"),
+        ("gold: [a]\nlog: x\nblind: a\n", 3, "best first"),
+        ("gold: [a]\nlog: x\nexpert: {date: 2026-11-29}\n", 3, "best first"),
+        ("gold: [a]\nlog: x\nblind: {said: a}\nexpert: {said: [a]}\n", 4, "compared"),
     ],
 )
 def test_a_label_that_cannot_be_used_is_named(tmp_path: Path, text: str, line: int, told: str) -> None:
@@ -381,7 +402,7 @@ def test_numbers_without_data_stay_at_their_defaults(small: Rules) -> None:
 def test_confidence_is_set_by_blind_answers_where_there_are_enough(small: Rules) -> None:
     """Three blind answers in four were right, so the tool may not say more than that on average."""
     triager = small.triager()
-    seen = [replace(case(f"{i}", EMPTY, "empty"), blind="empty" if i % 4 else "broken") for i in range(24)]
+    seen = [replace(case(f"{i}", EMPTY, "empty"), blind=Recorded(("empty" if i % 4 else "broken",))) for i in range(24)]
     weights = fit(drawn_from(triager, seen), triager.knowledge.competing, harmless_causes(triager))
     given = answers(triager, seen, examine(triager, seen), weights)
     assert sum(a.confidence or 0 for a in given) / 24 == pytest.approx(0.75, abs=0.01)
@@ -392,9 +413,9 @@ def test_confidence_is_set_by_blind_answers_where_there_are_enough(small: Rules)
 def test_old_blind_answers_do_not_hold_confidence_down(small: Rules) -> None:
     """What worse rules got wrong long ago says nothing where a hundred newer first answers are known."""
     triager = small.triager()
-    old = [replace(case(f"o{i}", EMPTY, "empty"), blind="broken", blind_date="2020-01-01") for i in range(50)]
+    old = [replace(case(f"o{i}", EMPTY, "empty"), blind=Recorded(("broken",), date="2020-01-01")) for i in range(50)]
     new = [
-        replace(case(f"n{i}", EMPTY, "empty"), blind="empty" if i % 10 else "broken", blind_date="2021-01-01")
+        replace(case(f"n{i}", EMPTY, "empty"), blind=Recorded(("empty" if i % 10 else "broken",), date="2021-01-01"))
         for i in range(100)
     ]
     weights = fit(drawn_from(triager, old + new), triager.knowledge.competing, harmless_causes(triager))

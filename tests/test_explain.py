@@ -120,7 +120,7 @@ def test_a_status_name_in_any_case(knowledge: Knowledge, asked: str) -> None:
     assert "  strong    no-cheese: Cause no-cheese\n            when frob.version < 3\n            old frobs" in page
 
 
-@pytest.mark.parametrize("asked", ["7", "0x7", "0X7", "error 7"])
+@pytest.mark.parametrize("asked", ["7", "0x7", "0X7", "error 7", "error 007", "code 0x00000007"])
 def test_a_number_is_told_for_every_library_that_has_it(knowledge: Knowledge, asked: str) -> None:
     page = explain(asked, knowledge)
     assert "FROB_EMPTY: It is empty." in page
@@ -143,7 +143,10 @@ def test_an_unknown_name_tells_what_is_spelt_nearly_like_it(knowledge: Knowledge
     assert error.value.close == ["FROB_EMPTY"]
 
 
-@pytest.mark.parametrize("asked", ["", " ", "8", "0x", "-7", "rm -rf", "libfrob.so.1", "sm_999"])
+@pytest.mark.parametrize(
+    "asked",
+    ["", " ", "8", "08", "9" * 5000, "a" + "1" * 90_000 + "-1x", "0x", "-7", "rm -rf", "libfrob.so.1", "sm_999"],
+)
 def test_what_means_nothing_is_unknown_and_not_an_error(knowledge: Knowledge, asked: str) -> None:
     with pytest.raises(Unknown):
         explain(asked, knowledge)
@@ -316,3 +319,26 @@ def test_what_products_and_architectures_name_is_there() -> None:
         page = architecture_page(architecture_name(cc), SHIPPED)
         assert page is not None
         assert any(isinstance(part, Names) and set(part.ids) <= set(SHIPPED.causes) for part in page.parts)
+
+
+@pytest.mark.parametrize(
+    ("asked", "architecture"),
+    [
+        ("GTX 1080 Ti", "sm_61"),
+        ("A100-SXM4-80GB", "sm_80"),
+        ("NVIDIA GeForce RTX 3060 Laptop GPU", "sm_86"),
+        ("RTX 6000 Ada Generation", "sm_89"),
+        ("4090", "sm_89"),
+        ("k80", "sm_37"),
+    ],
+)
+def test_a_gpu_is_known_by_the_name_that_nvidia_smi_prints_and_by_its_number(asked: str, architecture: str) -> None:
+    assert explain(asked, SHIPPED).startswith(f"{architecture}: ")
+
+
+def test_a_message_that_names_a_gpu_is_a_message() -> None:
+    message = "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+    assert explain(message, SHIPPED).startswith("torch-sm-incompatible")
+    for no_name in ("ba1000", "the RTX 5090 in this machine is a very fine card"):
+        with pytest.raises(Unknown):
+            explain(no_name, SHIPPED)

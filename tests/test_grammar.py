@@ -435,6 +435,13 @@ def test_pytest_short() -> None:
     assert [frame.line for frame in only_raised(structure).frames] == [10, 3]
 
 
+def test_margins_without_a_message_take_little_time() -> None:
+    before = time.process_time()
+    structure = read("E\n" * 20_000)
+    assert set(structure.roles) == {Role.TEXT}
+    assert time.process_time() - before < 5
+
+
 RICH = """
 ╭───────────────────── Traceback (most recent call last) ──────────────────────╮
 │ /workspace/train.py:120 in main                                              │

@@ -98,6 +98,22 @@ def test_the_cache_follows_the_contents(rules: Rules, tmp_path: Path, monkeypatc
     assert [rule["title"] for rule in keep(rules).rules] == ["Message SNEEZE"]
 
 
+def test_the_cache_follows_what_the_grammar_has_looked_for(
+    rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("cudnn_triage.knowledge.cache._PACKAGE", tmp_path)
+    rules.cause("sick")
+    rules.facts()
+    (tmp_path / "grammar").mkdir()
+    for number, signs in enumerate(("one", "another"), 1):
+        (tmp_path / "grammar" / "failures.py").write_text(signs, encoding="utf-8")
+        keep(rules)
+        where = folder()
+        assert where
+        assert len(list(where.glob("*.bin"))) == number
+
+
 def test_a_cut_file_in_the_cache_is_made_again(rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rules.cause("sick")

@@ -199,10 +199,18 @@ def test_fixes_may_ask_for_readings_and_for_platforms_that_are_known(folder: Pat
 def test_only_fixes_ask_for_what_carried_the_lines_of_a_log(folder: Path, name: str, old: str, field: str) -> None:
     change(folder, CAUSE_FILE, "when: known(frob.version)", "when: log.carrier == compose")
     assert lint([folder]) == []
-    change(folder, name, old, "when: log.carrier == compose")
-    (problem,) = lint([folder])
-    assert (problem.file, problem.field) == (f"rules/{name}", field)
-    assert "to fixes only" in problem.message
+    (folder / "conditions.yaml").write_text(
+        "conditions:\n  composed: {when: log.carrier == compose, means: in compose}\n"
+    )
+    change(folder, CAUSE_FILE, "when: log.carrier == compose", "when: holds(composed)")
+    assert lint([folder]) == []
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    for condition in ("log.carrier == compose", "holds(composed)"):
+        path.write_text(text.replace(old, f"when: {condition}"), encoding="utf-8")
+        (problem,) = lint([folder])
+        assert (problem.file, problem.field) == (f"rules/{name}", field)
+        assert "to fixes only" in problem.message
 
 
 def line_of(path: Path, text: str) -> int:
@@ -319,7 +327,7 @@ MISTAKES = {
         "when: platform.os == windows",
         "platform.os == windows",
         "fixes[0].when",
-        "where no line tells platform.os, this fix is shown to everybody: write known(platform.os) and ..., or not known",
+        "where no line tells platform.os, this fix is shown to everybody: write platform.os is ..., or not platform.os is",
     ),
     "word-in-an-order": (
         OLD,
@@ -895,6 +903,60 @@ def test_weights_are_numbers(folder: Path) -> None:
     assert (problem.file, problem.line, problem.field) == ("rules/weights.yaml", 2, "strong")
     (folder / "weights.yaml").write_text("- certain\n- strong\n", encoding="utf-8")
     assert [p.file for p in lint([folder])] == ["rules/weights.yaml"]
+
+
+NAMED = """\
+conditions:
+  stale:
+    when: frob.version < 2
+    means: the frob is stale
+  hopeless:
+    when: holds(stale) and not known(cheese.version)
+    means: the frob is stale and there is no cheese
+"""
+
+
+def test_a_condition_that_many_rules_ask_has_a_name(folder: Path) -> None:
+    (folder / "conditions.yaml").write_text(NAMED, encoding="utf-8")
+    change(folder, OLD, "when: frob.version < 3", "when: frob.version < 3 and not holds(hopeless)")
+    assert lint([folder]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "field"),
+    [
+        (OLD, "when: frob.version < 3", "points_to[0].when"),
+        (CAUSE_FILE, "when: known(frob.version)", "fixes[0].when"),
+        (PROBES_FILE, "when: not log.frob.version == frob.version", "elsewhere[0].when"),
+    ],
+)
+def test_a_rule_that_names_no_condition_is_told_the_nearest(folder: Path, name: str, old: str, field: str) -> None:
+    (folder / "conditions.yaml").write_text(NAMED.replace("holds(stale)", "frob.version < 1"), encoding="utf-8")
+    change(folder, CAUSE_FILE, "when: frob.version.major < 2", "when: holds(stale) and not holds(hopeless)")
+    assert lint([folder]) == []
+    path = change(folder, name, old, "when: holds(hopless)")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == (f"rules/{name}", line_of(path, "hopless"), field)
+    assert "nearest: hopeless" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "told"),
+    [
+        ("frob.version < 2", "frob.version <", "conditions.stale.when", "column"),
+        ("holds(stale)", "holds(hopeless)", "conditions.hopeless.when", "no such condition"),
+        ("holds(stale)", "frob.version < 1", "conditions.stale", "no rule asks"),
+        ("    means: the frob is stale\n", "", "conditions.stale", "means"),
+    ],
+)
+def test_a_named_condition_that_says_nothing_is_a_mistake(
+    folder: Path, old: str, new: str, field: str, told: str
+) -> None:
+    (folder / "conditions.yaml").write_text(NAMED.replace(old, new), encoding="utf-8")
+    change(folder, OLD, "when: frob.version < 3", "when: holds(hopeless)")
+    problem = lint([folder])[0]
+    assert (problem.file, problem.field) == ("rules/conditions.yaml", field)
+    assert told in problem.message
 
 
 @pytest.mark.parametrize("shape", ["CALL failed", "failed: NUMBER", "CALL failed: NUMBER, NUMBER"])

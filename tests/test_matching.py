@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -145,6 +146,7 @@ codes:
     )
     assert [o.rule for o in find(rules, "CUDA failure 35: oh")] == ["cudaErrorInsufficientDriver"]
     assert [o.rule for o in find(rules, "CUDA failure 30: oh")] == ["cudaErrorUnknown"]
+    assert [o.rule for o in find(rules, "CUDA failure 0X23: oh")] == ["cudaErrorInsufficientDriver"]
     assert [o.rule for o in find(rules, "CUDA failure 36: oh")] == []
     assert [o.rule for o in find(rules, "RuntimeError: CUDA error: unknown error\nmore")] == ["cudaErrorUnknown"]
     assert [o.rule for o in find(rules, "an unknown error")] == []
@@ -293,6 +295,7 @@ def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yie
     ahead = triager()._matcher.find(Stream(lines), structure)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "_EASY", -1)  # no text is short enough to look ahead in
+        patch.setattr(matching, "_EASY_WIDE", -1)
         every = triager()._matcher.find(Stream(lines), structure)
     speaking = [o for o in every if matching.speaks(triager().knowledge.by_id[o.rule])]
     assert [o for o in ahead if o in speaking] == speaking
@@ -300,6 +303,16 @@ def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yie
         (o.rule, c.name, str(c.value)) for o in every for c in o.captures
     }
     assert {o.rule for o in ahead} == {o.rule for o in every}
+
+
+def test_many_messages_beside_letters_beyond_ascii_take_little_time(rules: Rules) -> None:
+    """RE2 is given such a text encoded anew for each search."""
+    rules.cause("c")
+    rules.points("frob", "frob is gone", "c", more="unless: [honestly]\n")
+    text = "\n".join(["\u256e frob is gone, honestly"] * 4500 + ["frob is gone"])
+    before = time.process_time()
+    assert [o.first for o in find(rules, text)] == [4500]
+    assert time.process_time() - before < 2
 
 
 LETTERS = st.text(alphabet="abcd", min_size=1, max_size=30)

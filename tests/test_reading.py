@@ -11,6 +11,7 @@ import pickle
 import random
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -210,6 +211,12 @@ def test_an_archive_without_text_is_an_error() -> None:
         read(b"PK\x03\x04 nothing", "x.zip")
 
 
+def test_a_member_without_a_name_is_read() -> None:
+    """A name ends at its first zero byte, whatever the archive says of its length."""
+    data = zipped({"train.log": LOG}).replace(b"train.log", b"\0rain.log")
+    assert texts(data) == ["Loading", ERROR]
+
+
 def test_tar_archives() -> None:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as file:
@@ -269,6 +276,21 @@ def test_a_few_broken_bytes_leave_the_rest_alone() -> None:
     assert log.raw[lines[0].byte(lines[0].text.index("ok")) :].startswith(b"ok")
     assert log.raw[lines[0].byte(lines[0].text.index("done")) :].startswith(b"done")
     assert lines[2].text == ERROR
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a" * 250_000 + "\n".join(["Größe", "für", "über"]).encode("cp1252"),  # one long line of another code page
+        b'{"log":""}\n' * 25_000,
+        b'{\n"a":' + b'{"a":' * 500 + b"[" + b'"x",' * 60_000 + b'"x"]' + b"}" * 501,  # long paths to many values
+    ],
+    ids=["code-page", "empty-records", "deep"],
+)
+def test_odd_shapes_take_little_time(data: bytes) -> None:
+    before = time.process_time()
+    assert len(read(data)) == 1
+    assert time.process_time() - before < 5
 
 
 def json_lines(*records: object) -> bytes:
@@ -377,6 +399,13 @@ def test_json_documents_one_after_the_other() -> None:
 
 def test_a_long_json_record_is_read_as_one() -> None:
     assert texts(json.dumps({"log": "some output\n" * 120_000}).encode()) == ["some output"] * 120_000
+
+
+def test_records_without_text_leave_no_lines() -> None:
+    data = json_lines(
+        {"log": "", "stream": "stdout"}, {"log": ""}, {"log": "a"}, {"log": ""}, {"log": "b\n"}, {"log": "c"}
+    )
+    assert texts(data) == ["a", "b", "c"]
 
 
 def test_lines_between_json_records_stay() -> None:

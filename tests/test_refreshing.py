@@ -128,11 +128,6 @@ def test_torch_tells_its_architectures_in_a_string(tmp_path: Path) -> None:
     assert binaries.torch_archs(wheel(tmp_path, libtorch_cuda__so=content)) == "sm_50 sm_60 sm_70"
 
 
-def test_named_libraries(tmp_path: Path) -> None:
-    found = wheel(tmp_path, lib__so=b"\0libcudnn.so.9\0libcublas.so.12\0libc.so.6\0")
-    assert binaries.named_libraries(found) == {"libcudnn.so.9", "libcublas.so.12"}
-
-
 @pytest.mark.parametrize(
     ("command", "asked"),
     [

@@ -187,6 +187,14 @@ def test_memory_is_bounded_where_everything_looks_like_an_error() -> None:
     assert len(log.raw) < selection.WHOLE + 2 * selection.MOST
 
 
+def test_what_built_the_image_is_known_of_a_long_log_too() -> None:
+    """Fixes depend on it: the commands have to run in the Dockerfile."""
+    text = "".join(f"#9 {at / 10:.1f} {line}\n" for at, line in enumerate((chatter(MIB // 2) + TRACEBACK).splitlines()))
+    log = fed(text.encode())
+    assert log.cuts
+    assert ("log.carrier", "buildkit") in {(fact.name, fact.value) for fact in shared().triage(log).facts}
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 def test_wide_encodings(encoding: str) -> None:
     text = chatter(MIB) + TRACEBACK + chatter(MIB, 2)

@@ -501,6 +501,12 @@ def test_the_first_line_is_the_answer(capsys: pytest.CaptureFixture[str]) -> Non
     assert "  $ python -m pip install torch==2.7.1 " in told
 
 
+def test_what_is_told_and_to_be_kept_is_one_fact(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--framework", "torch", "--gpu", "8.6", "--os", "linux", "--python", "3.11", "--driver", "550.54.14"]
+    kept = ["--keep", "driver==550.54.14", "--keep", "python==3.11"]
+    assert run(capsys, *words, *kept) == run(capsys, *words)
+
+
 def test_json_names_every_rejected_build(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(
         run(
@@ -554,6 +560,7 @@ def test_facts_come_from_a_log_unless_the_command_line_tells_them(
         (["--framework", "torch", "--gpu", "4090"], "nearest: RTX 4090"),
         (["--framework", "torhc"], "nearest: torch; known: ctranslate2"),
         (["--framework", "torch", "--python", "3"], "such as 3.11"),
+        (["--framework", "torch", "--python", "3.11", "--keep", "python==3.12"], "give one"),
         (["--framework", "torch", "--log", "/nowhere.log"], "/nowhere.log"),
     ],
 )

@@ -91,6 +91,8 @@ def test_versions_compare_at_the_precision_that_both_have() -> None:
     assert compare(eight, nine) == -1
     assert compare(nine_one, eight) == 1
     assert compare(nine_one, "9.8.0") == -1
+    assert compare(read("version", "20240131103000"), nine) == 1
+    assert read("version", "9" * 30) is None
 
 
 def test_attributes() -> None:

@@ -32,3 +32,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names that completion offers, those that nobody has asked for yet among them."""
+    return sorted({*globals(), *_HOMES})

@@ -9,15 +9,15 @@ from typing import Any
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .pages import Names, Page, Part, Prose, Verbatim
-from .tables import derive
+from .tables import derive, find_row
 from .values import Soname, Version, capability, soname, version
 
 _ARCHITECTURE = re.compile(
     r"(?:sm|compute)_?(\d{2,3})[af]?|(?:(?:cc|compute capability) ?)?(\d{1,2}\.\d)", re.IGNORECASE
 )
-_MAKERS = re.compile(r"\b(?:nvidia|geforce)\b", re.IGNORECASE)
 _WANTED = {"cudnn.wanted": "cudnn.compiled", "cuda.wanted": "cuda.build"}
 """What a library's name tells, and what the tables of frameworks say of the same."""
+_WORDS = 8  # of the longest name of a GPU, "NVIDIA RTX 6000 Ada Generation Laptop GPU"; what is longer is a sentence
 _CODES = 12  # codes of a library that a page on its product names
 
 Row = dict[str, Any]
@@ -43,6 +43,18 @@ def architectures(knowledge: Knowledge) -> list[Version]:
 def gpu_names(knowledge: Knowledge) -> list[str]:
     """The names of GPUs that the tables know."""
     return [row["key"] for row in _rows("gpus", knowledge)]
+
+
+def gpu_named(asked: str, knowledge: Knowledge) -> str | None:
+    """The name in the tables of the GPU that somebody names: as nvidia-smi does ('NVIDIA A100-SXM4-80GB'), or by its last words
+    alone ('4090', 'K80') where that is one GPU. None where no GPU is named."""
+    if "gpus" not in knowledge.table or len(asked.split()) > _WORDS:
+        return None
+    row = find_row(knowledge.table["gpus"], asked)
+    if row and re.search(rf"\b{re.escape(row['key'])}(?!\d)", asked, re.IGNORECASE):
+        return row["key"]
+    ends = [name for name in gpu_names(knowledge) if name.casefold().endswith(f" {asked.casefold()}")]
+    return ends[0] if len(ends) == 1 else None
 
 
 def library_page(asked: str, knowledge: Knowledge) -> Page | None:
@@ -156,12 +168,12 @@ def _product(name: str, row: Row | None, knowledge: Knowledge) -> Iterator[Part]
 
 
 def architecture_page(asked: str, knowledge: Knowledge) -> Page | None:
-    """The page on a GPU architecture ('sm_120', 'compute capability 8.6', 'RTX 4090'); None for what is none."""
+    """The page on a GPU architecture ('sm_120', 'compute capability 8.6', a name of ``gpu_names``); None for what is none."""
     found = _ARCHITECTURE.fullmatch(asked.strip())
     if found:
         cc = capability(found[1] or found[2])
     else:
-        row = _row("gpus", " ".join(_MAKERS.sub(" ", asked).split()), knowledge)
+        row = _row("gpus", asked, knowledge)
         cc = version(row["cc"]) if row else None
     if cc is None or cc not in architectures(knowledge):
         return None

@@ -105,6 +105,7 @@ def _rules(args: Sequence[str]) -> int:
 def _new(options: argparse.Namespace) -> int:
     import re
 
+    from .cleaning import clean
     from .knowledge.scaffold import signature_file
     from .knowledge.schema import ID_PATTERN, ID_WORDS
     from .near import nearest
@@ -116,14 +117,17 @@ def _new(options: argparse.Namespace) -> int:
     if options.id in known.by_id or options.id in known.causes:
         raise UsageError(f"rules new {options.id}: there is a rule of that id; cudnn-triage explain {options.id}")
     if options.cause and options.cause not in known.causes:
-        raise UsageError(f"--cause {options.cause}: no such cause{nearest(options.cause, known.causes)}")
+        close = nearest(options.cause, known.causes) or "; cudnn-triage rules list names all"
+        raise UsageError(f"--cause {options.cause}: no such cause{close}")
     try:
-        message = "\n".join(log.text for log in standard_input())
+        logs = list(standard_input())
     except ReadError as error:
         raise unreadable(error) from error
-    if not message.strip():
+    pasted = "\n".join(log.text for log in logs)
+    if not pasted.strip():
         raise UsageError("rules new: paste the message on standard input")
-    emit(signature_file(options.id, message, options.cause, date.today().isoformat()))
+    message = "\n".join(line.text for log in logs for line in clean(log))
+    emit(signature_file(options.id, pasted, message, options.cause, date.today().isoformat()))
     return OK
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 
 from .fact_checks import STRUCTURE_FACTS, readable, stems
 from .facts import OF_THE_LOG
-from .knowledge.condition_language import ConditionError, Tree, names, parse
+from .knowledge.condition_language import ConditionError, Tree, names
 from .knowledge.rulebook import Rulebook
 from .knowledge.templates import Hole, TemplateError
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .tables import sources
 
+_NAMED = re.compile(r"\bholds\(([\w-]+)\)")
 _ALWAYS = ("python.site",)  # what the engine itself reads from the paths of tracebacks
 _PLATFORM = "platform."
 _RANKS = "no message and no table tells {}, and readings of a machine rank nothing"
@@ -37,6 +39,10 @@ def conditions(book: Rulebook) -> Iterator[Problem]:
                 if text != "never":
                     yield from _possible(text, told.by_anything, _FIXES, book, cause.id, f"$.fixes[{i}].{field}")
             yield from _guarded(fix.when, book, cause.id, f"$.fixes[{i}].when")
+    used = {name for document in book.documents.values() for name in _NAMED.findall(str(document.data))}
+    for name in book.conditions.keys() - used:
+        document = book.documents[f"conditions/{name}"]
+        yield document.problem(f"$.conditions.{name}", f"no rule asks whether it holds({name})")
 
 
 class _Told:
@@ -76,7 +82,7 @@ class _Told:
 def _possible(
     text: str, told: Callable[[str], bool], why: str, book: Rulebook, name: str, path: str
 ) -> Iterator[Problem]:
-    tree = _read(text)
+    tree = _read(text, book)
     if tree is None:
         return
     if not _outcomes(tree, told)[0]:
@@ -85,16 +91,18 @@ def _possible(
 
 
 def _guarded(text: str, book: Rulebook, name: str, path: str) -> Iterator[Problem]:
-    tree = _read(text)
+    tree = _read(text, book)
     for fact in sorted(_compared(tree) - _known(tree)) if tree else ():
         if fact.startswith(_PLATFORM):
-            said = f"where no line tells {fact}, this fix is shown to everybody: write known({fact}) and ..., or"
-            yield book.documents[name].problem(path, f"{said} not known({fact}) or ...")
+            said = (
+                f"where no line tells {fact}, this fix is shown to everybody: write {fact} is ..., or not {fact} is ..."
+            )
+            yield book.documents[name].problem(path, said)
 
 
-def _read(text: str) -> Tree | None:
+def _read(text: str, book: Rulebook) -> Tree | None:
     try:
-        return parse(text) if text else None
+        return book.condition(text) if text else None
     except ConditionError:
         return None  # reported when compiling
 

@@ -327,7 +327,7 @@ def _zip_members(file: IO[bytes], name: str, budget: Budget) -> Iterator[tuple[s
 
     try:
         archive = zipfile.ZipFile(file)
-        infos = [info for info in archive.infolist() if not info.is_dir()]
+        infos = [info for info in archive.infolist() if not info.filename.endswith("/")]  # no folders
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError, UnicodeError) as error:
         raise ReadError(f"{name}: the zip archive is damaged ({error}); download it again") from error
     if any(info.filename == "[Content_Types].xml" for info in infos):

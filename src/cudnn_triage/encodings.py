@@ -16,7 +16,8 @@ _BOMS = (
 )
 _SAMPLE = 1 << 16
 _GUESS_SAMPLE = 1 << 15
-_NON_ASCII_LINE = pattern(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}")
+_AROUND = 2000  # bytes of a line, before and behind its first byte that is no ASCII, by which its code page is told
+_FROM_NON_ASCII = pattern(rb"[\x80-\xff][^\n]{0,%d}" % _AROUND)
 _LEGACY = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp850", "cp866",
     "koi8_r",
@@ -102,9 +103,12 @@ def _mostly_utf8(text: str) -> bool:
 def _legacy(raw: bytes) -> str:
     """The legacy code page that the lines with non-ASCII bytes are most likely in, or ''."""
     lines: list[bytes] = []
-    size = 0
-    for match in _NON_ASCII_LINE.finditer(raw):
-        lines.append(match.group())
+    size = told = 0
+    for match in _FROM_NON_ASCII.finditer(raw):
+        first = max(match.start() - _AROUND, told)
+        first = max(raw.rfind(b"\n", first, match.start()) + 1, first)
+        told = match.end()
+        lines.append(raw[first:told])
         size += len(lines[-1])
         if size > _GUESS_SAMPLE:
             break

@@ -25,6 +25,7 @@ ONE_ATTEMPT = Structure(())
 _FILE = pattern(
     r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip|go|rs)\b"
 )  # the name of a file
+_NAME = pattern(r"\b[a-z]+\d*(?:_[a-z\d]+)+\b")  # of a setting, a variable or a function
 _SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
 FAILING, PLAIN, NOTICE, EARLIER = "failing", "plain", "notice", "earlier"
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
@@ -255,6 +256,18 @@ def has_field_word(text: str, knowledge: Knowledge) -> bool:
     return any(word in said for word in knowledge.field_words)
 
 
+def has_error_word(text: str, knowledge: Knowledge) -> bool:
+    """Whether a text uses words that errors are told with (rules/facts: error_words).
+
+    Names of settings and functions do not count (``"remove_invalid_values": false``), names of codes (CUDA_ERROR_UNKNOWN) do.
+    """
+    lowered, words = text.lower(), knowledge.error_words
+    if not any(word in lowered for word in words):
+        return False
+    said = _NAME.sub(" ", text).lower()
+    return any(word in said for word in words)
+
+
 def _source(word: str) -> list[str]:
     """The parts of a path of a C++ or CUDA source file, none of anything else."""
     parts = word.replace("\\", "/").split("/")
@@ -458,8 +471,7 @@ def pasted(case: Case) -> list[int]:
 
 def complains(line: Line, knowledge: Knowledge) -> bool:
     """Whether a line reads like an error, by its level or its words."""
-    lowered = line.text.lower()
-    return line.level in ("E", "F") or any(word in lowered for word in knowledge.error_words)
+    return line.level in ("E", "F") or has_error_word(line.text, knowledge)
 
 
 def unexplained_lines(
@@ -478,10 +490,9 @@ def unexplained_lines(
     for i, line in enumerate(lines):
         if i in covered or structure.roles[i] in (Role.SOURCE, Role.FRAME, Role.BLANK):
             continue
-        lowered = line.text.lower()
-        if not any(word in lowered for word in knowledge.error_words) or not has_field_word(lowered, knowledge):
+        if not has_error_word(line.text, knowledge) or not has_field_word(line.text, knowledge):
             continue
-        key = squeeze("".join(char for char in lowered if not char.isdigit()))
+        key = squeeze("".join(char for char in line.text.lower() if not char.isdigit()))
         if key not in texts or not distinct:
             texts.add(key)
             out.append(i)

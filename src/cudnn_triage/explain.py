@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .catalogue import architecture_page, gpu_names, library_names, library_page, product_names, product_page
+from .catalogue import architecture_page, gpu_named, gpu_names, library_names, library_page, product_names, product_page
 from .cleaning import clean
 from .grammar import parse
 from .knowledge.base import Knowledge
@@ -27,8 +27,9 @@ from .pages import (
     rule_page,
 )
 from .reading import read_text
+from .values import code_number
 
-_NUMBER = r"-?(?:0x[0-9a-f]+|[0-9]+)"
+_NUMBER = r"-?(?:0x[0-9a-f]{1,16}|[0-9]{1,20})"
 _ENDS_IN_NUMBER = re.compile(rf"(?:(?P<words>.*[^\w.-])|(?P<name>[a-z]\w*?))??\(?(?P<number>{_NUMBER})[)\]:.]*", re.I)
 _NO_NAME = re.compile(r"\([^)]*\)|\b(?:error|err|code|status|number|no|returned|with|is|was)\b|[^\w\s-]|-(?!\w)", re.I)
 _LONGEST = 100_000  # characters of a pasted text that are looked at
@@ -58,7 +59,7 @@ def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
 
     A name is tried first (of a rule, a library, a product, an architecture), then
     a number with or without its library ('700', 'CUDA error 700', 'Xid (PCI:0000:3b:00): 79',
-    'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds.
+    'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds, then the GPU that it names.
     """
     asked = asked.strip()[:_LONGEST]
     named = list(_named(asked, knowledge))
@@ -73,7 +74,10 @@ def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
     inside = [
         page for word in words for page in _named(word, knowledge) if knowledge.by_id.get(page.id, {}).get("code")
     ]
-    return [("", page) for page in inside or _matched(asked, knowledge)]
+    found = inside or list(_matched(asked, knowledge))
+    if not found and (gpu := gpu_named(asked, knowledge)) and (page := architecture_page(gpu, knowledge)):
+        found = [page]
+    return [("", page) for page in found]
 
 
 def _named(asked: str, knowledge: Knowledge) -> Iterator[Page]:
@@ -89,15 +93,14 @@ def _named(asked: str, knowledge: Knowledge) -> Iterator[Page]:
 def _numbered(asked: str, knowledge: Knowledge) -> Iterator[tuple[str, Page]]:
     """The codes that have the number with which the text ends; of the library that it names, if it names one."""
     form = _ENDS_IN_NUMBER.fullmatch(asked.strip("[]"))
-    if form is None:
+    if form is None or (wanted := code_number(form["number"])) is None:
         return
     libraries = _libraries(form["words"] or form["name"] or "", knowledge)
-    wanted = int(form["number"], 0)
     for rule in knowledge.rules:
         if rule.get("library") not in libraries:
             continue
-        current = bool(rule["number"]) and int(rule["number"], 0) == wanted
-        releases = [release for release, number in rule["numbers"].items() if int(number, 0) == wanted]
+        current = bool(rule["number"]) and code_number(rule["number"]) == wanted
+        releases = [release for release, number in rule["numbers"].items() if code_number(number) == wanted]
         if current or releases:
             release = "" if current else f" ({', '.join(releases)})"
             yield f"{rule['library']} {form['number'].lower()}{release}", rule_page(rule, knowledge)

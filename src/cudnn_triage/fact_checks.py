@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .facts import OF_THE_LOG, covers
-from .knowledge.condition_language import ConditionError, Tree, names, parse
+from .knowledge.condition_language import ConditionError, Tree, names
 from .knowledge.rulebook import Rulebook
 from .knowledge.schema import Settling
 from .knowledge.templates import HOLES, Hole, TemplateError
@@ -187,7 +187,7 @@ class _Names:
     def settling(self, item: Settling, document: Document, path: str, confirms: bool) -> Iterator[Problem]:
         """A condition of confirm or refute asks for readings that some probe yields, and can hold."""
         try:
-            tree = parse(item.when)
+            tree = self.book.condition(item.when)
         except ConditionError:
             return  # reported when compiling
         asked, seen = names(tree)
@@ -218,17 +218,24 @@ class _Names:
     def weighing(self, text: str, document: Document, path: str) -> Iterator[Problem]:
         """A condition that speaks for or against a cause asks for nothing that only fixes are told."""
         yield from self.condition(text, document, path)
-        if _FOR_FIXES in text:
+        if _FOR_FIXES in self.asked(text):
             yield document.problem(
                 path, f"{_FOR_FIXES} is told to fixes only: what carried a log's lines decides no cause"
             )
+
+    def asked(self, text: str) -> set[str]:
+        """The facts that a condition asks for, also by the names of others; none where it cannot be read."""
+        try:
+            return names(self.book.condition(text))[0] if text else set()
+        except ConditionError:
+            return set()  # reported when compiling
 
     def condition(self, text: str, document: Document, path: str) -> Iterator[Problem]:
         """Every fact and id that a condition asks for is known."""
         if not text:
             return
         try:
-            tree = parse(text)
+            tree = self.book.condition(text)
         except ConditionError:
             return  # reported when compiling
         facts, seen = names(tree)

@@ -26,7 +26,8 @@ _CODE = pattern(
 )  # what a cell of a notebook takes as it is
 _SHELL = pattern(  # a shell's command, among checks that say in words what is to be seen
     r"(?:[A-Z_]+=\S* )*(?:python3?|pip3?|uv|nvidia-smi|nvcc|ls|cat|df|free|find|grep|ldconfig|ldd|env|dpkg|torchrun"
-    r"|echo|file|tail|head|cuobjdump|trtexec|compute-sanitizer|julia|ffprobe|conda|gcc|horovodrun|th|qstat|bjobs|matlab)"
+    r"|echo|file|tail|head|cuobjdump|trtexec|compute-sanitizer|julia|ffprobe|conda|gcc|horovodrun|th|qstat|bjobs|matlab"
+    r"|clinfo|cmake|ffmpeg|id|lspci|modinfo|poetry|rocminfo|strings|ulimit|which)"
     r"(?: [^a-z ]| \S+\.(?:py|so|dll|log)\b| (?:list|check|freeze|show|topo|pip)\b|$)"
 )
 _SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)

@@ -279,7 +279,7 @@ def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
             lines = clean(read_text(text))
             if signature.inside == "program" and signature.id not in _in_log(matcher, lines):
                 left = lines[0].text[:100] if lines else ""
-                told = f"does not match in a log, where cleaning leaves {left!r} of it: {text[:100]!r}"
+                told = f"does not match in a log, where cleaning leaves {left!r}: write the template for that, of {text[:100]!r}"
                 yield document.problem(f"$.examples[{i}]", told)
         for i, text in enumerate(signature.near_misses):
             if signature.id in find(text):

@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge
 from .light import field, linear_pattern, record
 from .lines import Line
 from .structure import Role, Structure
-from .values import Value, read
+from .values import Value, code_number, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
-_EASY = 1 << 17  # characters of a text that may be searched as a whole for each template
+_EASY = 1 << 17  # characters of a text that may be searched as a whole for each template,
+_EASY_WIDE = 1 << 14  # and of one with letters beyond ASCII, all of which each search has to encode
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -86,7 +87,8 @@ class Stream:
     @cached_property
     def whole_lines(self) -> bool:
         """Whether the text is short, and every window is made of whole lines: there is a match in it only if the text has it."""
-        return len(self.text) <= _EASY and max(map(len, self._plain), default=0) < _LONGEST_LINE
+        easy = _EASY if self.text.isascii() else _EASY_WIDE
+        return len(self.text) <= easy and max(map(len, self._plain), default=0) < _LONGEST_LINE
 
     @cached_property
     def _plain(self) -> list[str]:
@@ -379,10 +381,8 @@ class Matcher:
     def _code(self, kind: str, library: str, text: str) -> str | None:
         if kind == "text":
             return self.knowledge.code_of_text(library, text)
-        try:
-            return self.knowledge.code(library, str(int(text, 0) if text.startswith("0x") else int(text)))
-        except ValueError:
-            return None
+        number = code_number(text)
+        return None if number is None else self.knowledge.code(library, str(number))
 
 
 def speaks(rule: dict[str, Any]) -> bool:

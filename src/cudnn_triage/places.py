@@ -53,6 +53,7 @@ def moved(lines: list[Line], cuts: tuple[Cut, ...]) -> list[Line]:
                 line.level,
                 line.encoding,
                 line.program,
+                line.carrier,
             )
         )
     return out

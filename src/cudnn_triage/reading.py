@@ -72,7 +72,7 @@ def read_path(path: str | os.PathLike[str]) -> list[Log]:
         with open(path, "rb") as file:
             data = file.read()
     except IsADirectoryError:
-        raise ReadError(f"{path}: is a directory; name the log files in it") from None
+        raise ReadError(f"{path}: is a directory; name the log files in it: {path}/*.log") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ReadError(f"{path}: cannot be read: {reason}") from error

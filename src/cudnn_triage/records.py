@@ -31,6 +31,7 @@ _LABELS = frozenset({
 _RAISED = ("Error", "Exception", "Interrupt")
 _KEY_WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MOST_COMPARED = 16
+_DEEPEST = 40  # keys and indexes of a path; no record holds its message deeper, and paths are as long as they are deep
 _SAMPLE = 200
 _ESCAPE = pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
@@ -83,7 +84,7 @@ def extract(text: str, encoding: str, bom: int, name: str) -> tuple[str, Pieces]
 
 
 def _values(text: str, start: int = 0, end: int | None = None) -> Iterator[Value]:
-    """Every string value of a JSON text in order. The text is known to be JSON."""
+    """Every string value of a JSON text in order, but for those that lie too deep. The text is known to be JSON."""
     path: list[str | int] = []
     objects: list[bool] = []
     keyed = True  # in an object: the next string is a key
@@ -97,12 +98,13 @@ def _values(text: str, start: int = 0, end: int | None = None) -> Iterator[Value
             if objects and objects[-1] and keyed:
                 path[-1] = value
                 keyed = False
-            else:
+            elif len(path) <= _DEEPEST:
                 yield tuple(path), at, position, value
         elif sign in "{[":
             if sign == "[" and (numbers := _NUMBERS.match(text, at, limit)) is not None:
                 position = numbers.end()
-                yield tuple(path), at, position, None
+                if len(path) <= _DEEPEST:
+                    yield tuple(path), at, position, None
                 continue
             objects.append(sign == "{")
             path.append("" if sign == "{" else 0)
@@ -278,7 +280,7 @@ def _notebook(text: str) -> Iterator[Part]:
 def _assemble(text: str, parts: Iterable[Part], encoding: str, bom: int) -> tuple[str, Pieces]:
     out: list[str] = []
     pieces = Pieces()
-    length = 0
+    length, ended = 0, True  # of what is put together so far: characters, and whether a line would begin behind them
     row, row_start, known, byte = 0, 0, 0, bom
     errors = "surrogateescape" if encoding == "utf-8" else "replace"
 
@@ -293,15 +295,15 @@ def _assemble(text: str, parts: Iterable[Part], encoding: str, bom: int) -> tupl
         return row, at - row_start, byte
 
     def copy(start: int, end: int) -> None:
-        nonlocal length
         pieces.add(length, *place(start))
-        out.append(text[start:end])
-        length += end - start
+        emit(text[start:end])
 
     def emit(new: str) -> None:
-        nonlocal length
-        out.append(new)
-        length += len(new)
+        nonlocal length, ended
+        if new:
+            out.append(new)
+            length += len(new)
+            ended = new[-1] == "\n"
 
     for start, end, is_value, ends_line in parts:
         if not is_value:
@@ -320,23 +322,15 @@ def _assemble(text: str, parts: Iterable[Part], encoding: str, bom: int) -> tupl
                 stop = match.start()
                 if straight:
                     pieces.add(length, line, column + position, at + position)
-                    out.append(text[position:stop])
-                    length += stop - position
+                    emit(text[position:stop])
                 else:
                     copy(position, stop)
                 emit(_unescape(match.group()))
                 position = match.end()
             copy(position, end - 1)
-            if ends_line and (not out or not out[-1].endswith("\n")) and not _ended(out):
+            if ends_line and not ended:
                 emit("\n")
     return "".join(out), pieces
-
-
-def _ended(out: list[str]) -> bool:
-    for part in reversed(out):
-        if part:
-            return part.endswith("\n")
-    return True
 
 
 def _unescape(escape: str) -> str:

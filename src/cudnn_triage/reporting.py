@@ -195,7 +195,8 @@ class Writer:
                 first = found[0].occurrence
                 if first:
                     number, text = case.lines[first.first].number, _text(case, first.first)
-                    count = max(len(found), repeats.get(name, 0))
+                    lines = {item.occurrence.first for item in found if item.occurrence}
+                    count = max(len(lines), repeats.get(name, 0))
                     items.append(BenignItem(hypothesis.cause, name, number, text, found[0].why, count))
         return tuple(items)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from . import __version__
+from .catalogue import gpu_named
 from .cli import OK, UsageError, emit, knowledge, output, standard_input, unreadable
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
@@ -103,7 +104,7 @@ def _check_gpu(text: str, known: Knowledge) -> None:
     """Raise UsageError for what is no GPU that the tables know."""
     if "," in text:
         raise UsageError(f"--gpu {text}: one GPU at a time; repeat --gpu for several")
-    asked = Facts(_gpu(text))
+    asked = Facts(_gpu(text, known))
     derive(asked, known)
     names = known.table["gpus"]["rows"]
     if not asked.values("gpu.cc"):
@@ -117,18 +118,20 @@ def _check_gpu(text: str, known: Knowledge) -> None:
         raise UsageError(f"--gpu {text}: no GPU has that compute capability; the tables know {row}")
 
 
-def _gpu(text: str) -> Iterator[Fact]:
+def _gpu(text: str, known: Knowledge) -> Iterator[Fact]:
     read = capability(text) if text.replace("sm_", "").replace(".", "").isdigit() else None
-    yield Fact("gpu.cc", read) if read else Fact("gpu.name", text)
+    yield Fact("gpu.cc", read) if read else Fact("gpu.name", gpu_named(text, known) or text)
 
 
 def _told(options: argparse.Namespace, keep: dict[str, str], known: Knowledge) -> Iterator[Fact]:
     """The facts on the command line. A Python or driver to keep is a fact like any other."""
     for text in options.gpu:
-        yield from _gpu(text)
+        yield from _gpu(text, known)
     for name, fact in (("driver", "driver.version"), ("python", "python.version"), ("glibc", "glibc.version")):
-        text = getattr(options, name, None) or keep.pop(name, "").lstrip("=")
-        if text:
+        kept, text = keep.pop(name, "").lstrip("="), getattr(options, name, None)
+        if kept and text and kept != text:
+            raise UsageError(f"--{name} {text} and --keep {name}=={kept}: give one")
+        if text := text or kept:
             read = _version(text, f"--{name}")
             if name == "driver":
                 _check_driver(text, read, known)

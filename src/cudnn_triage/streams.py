@@ -42,7 +42,7 @@ def read_file(path: str, knowledge: Knowledge, seen: Seen | None = None) -> list
         with open(path, "rb", buffering=0) as file:
             return read_stream(file, path, knowledge, seen)
     except IsADirectoryError:
-        raise ReadError(f"{path}: is a directory; name the log files in it") from None
+        raise ReadError(f"{path}: is a directory; name the log files in it: {path}/*.log") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ReadError(f"{path}: cannot be read: {reason}") from error

@@ -57,11 +57,14 @@ Value = str | int | float | Version | Soname | tuple[Version, ...]
 
 
 def version(text: str) -> Version | None:
-    """Read a dotted version; None where there is none."""
+    """Read a dotted version; None where there is none, or where a part of it has more digits than any number."""
     found = _RELEASE.match(text.strip())
     if not found:
         return None
-    return Version(found[1], tuple(int(p) for p in found[2].split(".") if len(p) < 10))
+    parts = found[2].split(".")
+    if max(map(len, parts)) > _LONGEST_NUMBER:
+        return None
+    return Version(found[1], tuple(map(int, parts)))
 
 
 def _dotted(*parts: int) -> Version:
@@ -163,6 +166,14 @@ def _dll_version(digits: str) -> str:
 def _integer(text: str) -> int | None:
     try:
         return int(text.replace(",", "")) if len(text) <= _LONGEST_NUMBER else None
+    except ValueError:
+        return None
+
+
+def code_number(text: str) -> int | None:
+    """The number of a status code: decimal, be it with zeros before it, or hexadecimal (0x2bc, 0X2BC)."""
+    try:
+        return int(text, 16 if "x" in text.lower() else 10) if len(text) <= _LONGEST_NUMBER else None
     except ValueError:
         return None
 

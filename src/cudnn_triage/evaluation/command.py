@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from ..engine import Triager
 from ..hunches import words_of
@@ -46,11 +46,16 @@ def evaluate(
     if not any(one.hunches for one in by_fold):
         print("without hunches: learning them needs scikit-learn and more logs", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
-    first_answers = blind(labelled, knowledge.competing - knowledge.off_field)
+    diagnoses = knowledge.competing - knowledge.off_field
+    first_answers = recorded(labelled, "blind", diagnoses)
+    experts = recorded(labelled, "expert", diagnoses)
     rows: dict[str, Figures] = {}
     perturbed: dict[str, Figures] = {}
     if first_answers:
         rows["first answers (blind)"] = figures(first_answers, knowledge)
+    if experts:
+        rows["... where experts read"] = figures([a for a in first_answers if a.case.expert], knowledge)
+        rows["... these experts"] = figures(experts, knowledge)
     rows["cross-validated"] = plain
     rows["with shipped numbers"] = shipped
     for name, found in rows.items():
@@ -129,20 +134,18 @@ def _years(answers: Sequence[Answer]) -> list[dict[str, Any]]:
     ]
 
 
-def blind(labelled: Sequence[Labelled], diagnoses: frozenset[str]) -> list[Answer]:
-    """The first answers ever given, recorded in the labels before any rule was changed for these logs.
+def recorded(labelled: Sequence[Labelled], by: Literal["blind", "expert"], diagnoses: frozenset[str]) -> list[Answer]:
+    """The answers that labels keep: those that the tool gave before any rule was changed for a log, or those of experts.
 
-    Only the first cause was recorded, so gold@3 of these answers is strict@1. ``diagnoses`` are the causes that count as
-    a diagnosis, and not as 'harmless' or 'not about the GPU'.
+    Until 2026-11-29 only the first cause was kept of the tool's, so that gold@3 of those is strict@1. ``diagnoses`` are the
+    causes that count as a diagnosis, and not as 'harmless' or 'not about the GPU'.
     """
     return [
         Answer(
-            item,
-            () if item.blind == "nothing" else (item.blind,),
-            item.blind_confidence if item.blind in diagnoses else None,
+            item, () if kept.said == ("nothing",) else kept.said, kept.confidence if kept.said[0] in diagnoses else None
         )
         for item in labelled
-        if item.blind
+        if (kept := getattr(item, by))
     ]
 
 

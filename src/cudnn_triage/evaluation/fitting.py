@@ -86,15 +86,15 @@ def temperature(
     Rules are repaired after a log's blind answer, so today's answers on it are better than on a log nobody has seen; and
     answers given long ago were those of worse rules. Without at least twenty blind diagnoses the fitted temperature stays.
     """
-    seen = [d for d in drawn if d.case.blind in competing - harmless]
+    seen = [(d, blind) for d in drawn if (blind := d.case.blind) and blind.said[0] in competing - harmless]
     if len(seen) < _BLIND:
         return weights["temperature"]
-    since = sorted(d.case.blind_date for d in seen)[-min(_NEWEST, len(seen))]
-    seen = [d for d in seen if d.case.blind_date >= since]
-    target = sum(d.case.blind in d.case.gold + d.case.acceptable for d in seen) / len(seen)
+    since = sorted(blind.date for _, blind in seen)[-min(_NEWEST, len(seen))]
+    seen = [(d, blind) for d, blind in seen if blind.date >= since]
+    target = sum(blind.said[0] in d.case.gold + d.case.acceptable for d, blind in seen) / len(seen)
 
     def confidence(value: float) -> float:
-        chances = [rank(d.evidence, competing, {**weights, "temperature": value})[0] for d in seen]
+        chances = [rank(d.evidence, competing, {**weights, "temperature": value})[0] for d, _ in seen]
         best = [max((h.probability for h in found if h.cause in competing), default=0.0) for found in chances]
         given = [chance for chance in best if chance > 0]
         return sum(given) / max(len(given), 1)

@@ -15,6 +15,15 @@ _YEAR = re.compile(rf"\b(20[12]\d)[-/][01]\d[-/][0-3]\d|\b{_MONTH} +\d{{1,2}},? 
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """An answer that a label keeps: the causes, best first, and how sure the first was."""
+
+    said: tuple[str, ...]  # ("nothing",) where no cause was named
+    confidence: float = 0.0  # probability, 0..1
+    date: str = ""  # when it was given, YYYY-MM-DD
+
+
+@dataclass(frozen=True)
 class Labelled:
     """One log and the root causes known to be behind it; no gold cause means that nothing is wrong at all."""
 
@@ -23,9 +32,8 @@ class Labelled:
     gold: tuple[str, ...]
     acceptable: tuple[str, ...]
     group: str
-    blind: str = ""  # the first answer ever given, before any rule was changed for this log; "" where not recorded
-    blind_confidence: float = 0.0
-    blind_date: str = ""  # when that answer was given, YYYY-MM-DD
+    blind: Recorded | None = None  # the first answer ever given, before any rule was changed for this log
+    expert: Recorded | None = None  # what a reader said who saw nothing but the log
     source: str = ""  # where the log comes from: an address, or how it was made
     dated: int | None = None  # the year that the label gives
 
@@ -75,8 +83,10 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
         raise document.problem("$.gold", "expected a list of causes; empty where nothing is wrong at all")
     name = str(path.relative_to(folder).with_suffix("").as_posix())
     acceptable = data.get("acceptable") or []
-    blind = data.get("blind")
-    said, confidence, given = _blind(blind, document) if blind else ("", 0.0, "")
+    blind, expert = (_recorded(name, document) for name in ("blind", "expert"))
+    if expert and not (blind and isinstance(data["blind"]["said"], list)):
+        told = "beside an expert's answer stands all that the tool said, [CAUSE, ...], so that the two can be compared"
+        raise document.problem("$.expert", told)
     year = data.get("year")
     if year is not None and not str(year).isdecimal():
         raise document.problem("$.year", f"expected the year of the log, such as 2021; got {year!r}")
@@ -86,18 +96,23 @@ def _labelled(path: Path, folder: Path, document: Document) -> Labelled:
         tuple(data["gold"]),
         tuple(acceptable),
         path.parent.name,
-        said,
-        confidence,
-        given,
+        blind,
+        expert,
         str(data.get("source", "")),
         int(year) if year is not None else None,
     )
 
 
-def _blind(data: object, document: Document) -> tuple[str, float, str]:
-    if not isinstance(data, dict) or not data.get("said"):
-        raise document.problem("$.blind", "expected {said: CAUSE, confidence: '0.93', date: YYYY-MM-DD}")
+def _recorded(name: str, document: Document) -> Recorded | None:
+    if name not in document.data:
+        return None
+    data = document.data[name]
+    said = data.get("said") if isinstance(data, dict) else None
+    if not said or not isinstance(said, str | list):
+        told = "expected {said: [CAUSE, CAUSE, CAUSE], confidence: '0.93', date: YYYY-MM-DD}, best first"
+        raise document.problem(f"$.{name}", told)
     try:
-        return data["said"], float(data.get("confidence") or 0.0), str(data.get("date", ""))
+        confidence = float(data.get("confidence") or 0.0)
     except ValueError:
-        raise document.problem("$.blind.confidence", f"expected a number, got {data['confidence']!r}") from None
+        raise document.problem(f"$.{name}.confidence", f"expected a number, got {data['confidence']!r}") from None
+    return Recorded((said,) if isinstance(said, str) else tuple(said), confidence, str(data.get("date", "")))

@@ -80,7 +80,9 @@ def errors(stream: Stream, pos: int, bare: str) -> int:
         parts.append(stream.texts[at][1:].strip())
         at += 1
     if not any(parts):
-        return pos
+        for line in range(pos, at):
+            stream.mark(line, Role.TEXT)
+        return at
     _run(stream, pos, at, parts)
     _unlisted(stream, pos)
     return at

@@ -13,6 +13,7 @@ from .store import Store
 
 _KEPT = 6  # compiled knowledge bases; older ones are removed
 _CODE = Path(__file__).parent
+_PACKAGE = _CODE.parent
 
 
 def digest(folders: Iterable[Path], pattern: str = "*.yaml") -> str:
@@ -52,7 +53,8 @@ def compiled(
     if cache is None:
         return pack(compile_rules([shipped, *extra]))
     own = digest([Path(path) for path in extra]) if extra else ""
-    code = hashlib.sha256(f"{digest([_CODE], '*.py')}{digest([_CODE.parent], 'values.py')}".encode()).hexdigest()[:12]
+    # the grammar names texts for the scan of long logs to look for
+    code = digest([_CODE, _PACKAGE / "grammar"], "*.py") + digest([_PACKAGE], "values.py")
     file = cache / f"{known or digest([shipped])}-{own}-{code}.bin"
     found = _load(file)
     if found is None:

@@ -11,7 +11,7 @@ import msgspec
 from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
-from .condition_language import ConditionError, names, parse
+from .condition_language import ConditionError, names
 from .needed import needed_words
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
@@ -119,7 +119,7 @@ def _condition(text: str, document: Document, path: str, book: Rulebook) -> list
     if not text:
         return None
     try:
-        return parse(text)
+        return book.condition(text)
     except ConditionError as error:
         book.problems.append(document.problem(path, str(error)))
         return ["known", "never"]
@@ -143,7 +143,7 @@ def _pointers(pointers: list[schema.Pointer], document: Document, path: str, boo
                 "strength": pointer.strength or pointer.against,
                 "supports": pointer.against is None,
                 "when": _condition(pointer.when, document, f"{path}[{i}].when", book),
-                "text": pointer.when,
+                "text": book.shown(pointer.when),
                 "why": pointer.why,
                 **({"odds": _odds(pointer.odds, document, f"{path}[{i}].odds", book)} if pointer.odds else {}),
             }
@@ -436,7 +436,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
                 "strength": item.strength or item.against,
                 "supports": item.against is None,
                 "why": item.why,
-                "text": item.when,
+                "text": book.shown(item.when),
             }
         )
     return {
@@ -476,7 +476,7 @@ def _settling(items: list[schema.Settling], document: Document, path: str, book:
     return [
         {
             "when": _condition(item.when, document, f"{path}[{i}].when", book),
-            "text": " ".join(item.when.split()),
+            "text": book.shown(item.when),
             "why": item.why,
             "alone": item.alone == "true",
         }

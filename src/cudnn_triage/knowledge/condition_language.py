@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import pyparsing as pp
 
+from ..near import nearest
 from ..values import size
 
 Tree = list[Any]
 
 
-_FORMS = "write fact == word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact), seen(id) or never, with and, or, not"
+_FORMS = (
+    "write fact == word, fact is word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact), seen(id), holds(name) "
+    "or never, with and, or, not"
+)
 
 
 class ConditionError(ValueError):
@@ -22,7 +27,7 @@ class ConditionError(ValueError):
 @cache
 def _grammar() -> pp.ParserElement:
     pp.ParserElement.enable_packrat()
-    keyword = pp.one_of("and or not in", as_keyword=True)
+    keyword = pp.one_of("and or not in is", as_keyword=True)
     fact = pp.Regex(r"[A-Za-z][\w-]*(?:\.[\w*-]+)+").set_parse_action(lambda t: ("fact", t[0]))
     amount = pp.Regex(r"\d+(?:\.\d+)?\s?[KMGT]i?B\b").set_parse_action(lambda t: ("literal", str(size(t[0]))))
     number = pp.Regex(r"-?\d[\w.+]*").set_parse_action(lambda t: ("literal", t[0]))
@@ -37,16 +42,18 @@ def _grammar() -> pp.ParserElement:
     )
     name = pp.Regex(r"[A-Za-z][\w.*-]*")
     call = (
-        pp.one_of("known seen several", as_keyword=True) + pp.Suppress("(") + name + pp.Suppress(")")
+        pp.one_of("known seen several holds", as_keyword=True) + pp.Suppress("(") + name + pp.Suppress(")")
     ).set_parse_action(lambda t: (t[0], t[1]))
-    options = pp.Suppress("[") + pp.Group(pp.DelimitedList(amount | number | quoted | word)) + pp.Suppress("]")
+    literal = amount | number | quoted | word
+    options = pp.Suppress("[") + pp.Group(pp.DelimitedList(literal)) + pp.Suppress("]")
     member = (operand + pp.Suppress(pp.Keyword("in")) + options).set_parse_action(
         lambda t: ("in", t[0], tuple(o[1] for o in t[1]))
     )
     relation = (operand + pp.one_of("== != <= >= < > ~") + operand).set_parse_action(lambda t: (t[1], t[0], t[2]))
+    told = (fact + pp.Suppress(pp.Keyword("is")) + (options | literal)).set_parse_action(_told)
     never = pp.Keyword("never").set_parse_action(lambda: ("or",))  # of no parts none holds
     condition: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
-        call | member | relation | never,
+        call | told | member | relation | never,
         [
             (pp.Keyword("not"), 1, pp.OpAssoc.RIGHT, lambda t: ("not", t[0][1])),
             (pp.Keyword("and"), 2, pp.OpAssoc.LEFT, lambda t: ("and", *t[0][0::2])),
@@ -54,6 +61,13 @@ def _grammar() -> pp.ParserElement:
         ],
     )
     return condition
+
+
+def _told(tokens: Any) -> tuple[Any, ...]:
+    """'fact is word': it is known, and it is that; where nobody told it, this is false and not unknown."""
+    fact, what = tokens
+    one_of = isinstance(what, pp.ParseResults)
+    return "and", ("known", fact[1]), ("in", fact, tuple(o[1] for o in what)) if one_of else ("==", fact, what)
 
 
 def _fold(tokens: Any) -> tuple[Any, ...]:
@@ -73,6 +87,16 @@ def parse(text: str) -> Tree:
     except pp.ParseException as error:
         rest = text[error.column - 1 :][:40] or "its end"
         raise ConditionError(f"column {error.column}: no condition can be read from {rest!r} on; {_FORMS}") from None
+
+
+def named(tree: Tree, conditions: Mapping[str, Tree]) -> Tree:
+    """``tree`` with each ``holds(name)`` replaced by the condition of that name. Raises ConditionError where there is none."""
+    if tree[0] == "holds":
+        if tree[1] not in conditions:
+            told = f"holds({tree[1]}): no such condition in rules/conditions.yaml{nearest(tree[1], conditions)}"
+            raise ConditionError(told)
+        return conditions[tree[1]]
+    return [tree[0], *(named(part, conditions) for part in tree[1:])] if tree[0] in ("and", "or", "not") else tree
 
 
 def _plain(tree: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from ..near import nearest
 from . import schema
 from .cache import digest
+from .condition_language import ConditionError, Tree, named, parse
 from .yamlfile import Document, Problem, load
 
 T = TypeVar("T")
@@ -33,6 +35,8 @@ class Rulebook:
     tables: dict[str, schema.Table] = field(default_factory=dict)
     recipes: dict[str, schema.Recipe] = field(default_factory=dict)
     facts: dict[str, schema.FactType] = field(default_factory=dict)
+    conditions: dict[str, Tree] = field(default_factory=dict)
+    meanings: dict[str, str] = field(default_factory=dict)
     probes: dict[str, schema.Probe] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     elsewhere: list[schema.Settling] = field(default_factory=list)
@@ -58,6 +62,16 @@ class Rulebook:
         """What is wrong with a rule that names the cause ``name``, for a problem; empty where there is, or was, such a cause."""
         known = name in self.causes or name in self.absent
         return "" if known else f"no cause {name!r} in rules/causes{nearest(name, self.causes)}"
+
+    def condition(self, text: str) -> Tree:
+        """A condition as it is evaluated: read, with the named ones it refers to in their places. Raises ConditionError."""
+        return named(parse(text), self.conditions)
+
+    def shown(self, text: str) -> str:
+        """A condition as a reader is told of it: named ones by what they mean."""
+        return re.sub(
+            r"holds\(([\w-]+)\)", lambda found: f"({self.meanings.get(found[1], found[1])})", " ".join(text.split())
+        )
 
     def place_of_probe(self, name: str) -> tuple[Document, str]:
         """The document in which a probe stands, and its path there."""
@@ -128,6 +142,8 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
         _keep_probes(schema.convert(document, schema.Probes), document, book)
     elif kind == "disabled.yaml":
         _disable(document, book)
+    elif kind == "conditions.yaml":
+        _keep_conditions(schema.convert(document, schema.Conditions), document, book)
     elif kind == "calls.yaml":
         _keep_shapes(schema.convert(document, schema.Calls), document, book)
     elif kind == "hunches.yaml":
@@ -147,8 +163,18 @@ def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None
             0,
             "",
             "rule files live in signatures/, causes/, codes/, compat/, solving/ or facts/; beside them weights.yaml, "
-            "calls.yaml, hunches.yaml, probes.yaml, disabled.yaml",
+            "conditions.yaml, calls.yaml, hunches.yaml, probes.yaml, disabled.yaml",
         )
+
+
+def _keep_conditions(conditions: schema.Conditions, document: Document, book: Rulebook) -> None:
+    for name, condition in conditions.conditions.items():
+        try:
+            book.conditions[name] = book.condition(condition.when)
+        except ConditionError as error:
+            raise document.problem(f"$.conditions.{name}.when", str(error)) from None
+        book.meanings[name] = condition.means
+        book.documents[f"conditions/{name}"] = document
 
 
 def _keep_shapes(calls: schema.Calls, document: Document, book: Rulebook) -> None:

@@ -29,10 +29,12 @@ def template_of(message: str) -> str:
     return "".join(out)
 
 
-def signature_file(name: str, message: str, cause: str, today: str) -> str:
-    """The text of rules/signatures/AREA/NAME.yaml for a pasted message; what only a person knows is marked TODO."""
-    message = "\n".join(line.rstrip() for line in message.strip().splitlines())
-    template = _block(template_of(message), 4)
+def signature_file(name: str, pasted: str, message: str, cause: str, today: str) -> str:
+    """The text of rules/signatures/AREA/NAME.yaml for a pasted message; what only a person knows is marked TODO.
+
+    ``message`` is what cleaning leaves of ``pasted``: a template is compared with that, an example is what people paste.
+    """
+    template = _block(template_of(_trimmed(message)), 4)
     return f"""id: {name}
 title: TODO what this message says, in a few words
 templates:
@@ -43,12 +45,16 @@ points_to:
     strength: possible   # certain, strong, likely, possible or weak: how surely the message alone means this cause
 examples:
   - |-
-{_block(message, 4)}
+{_block(_trimmed(pasted), 4)}
 near_misses:
   - 'TODO a similar line that must not match'
 source: TODO the source file that prints it, or a page
 read: {today}
 """
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
 
 
 def _block(text: str, indent: int) -> str:

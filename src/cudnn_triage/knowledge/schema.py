@@ -173,6 +173,19 @@ class Codes(_Strict, kw_only=True, frozen=True):
     codes: list[Code]
 
 
+class Condition(_Strict, kw_only=True, frozen=True):
+    """One condition that others name by ``holds(NAME)``."""
+
+    when: Text
+    means: Text
+
+
+class Conditions(_Strict, kw_only=True, frozen=True):
+    """rules/conditions.yaml: what many rules ask, said once; each may name those above it."""
+
+    conditions: dict[Id, Condition]
+
+
 class Calls(_Strict, kw_only=True, frozen=True):
     """rules/calls.yaml: how programs print the number that a function returned; CALL and NUMBER stand for the two."""
 

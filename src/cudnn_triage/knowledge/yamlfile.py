@@ -63,6 +63,11 @@ def loads(text: str, shown: str) -> Document:
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 raise Problem(shown, _line(event), "", "anchors and aliases are not allowed; write the value out")
         node = yaml.compose(text, Loader=_Base)
+        if node is None:
+            raise Problem(shown, 1, "", "the file is empty")
+        document.data = _plain(node, "$", document)
+    except RecursionError:
+        raise Problem(shown, 0, "", "lists and maps within one another, too deep to be read") from None
     except yaml.MarkedYAMLError as error:
         # of a quotation or bracket that is not closed, the line on which it began
         mark = error.context_mark if "end of stream" in str(error.problem) else error.problem_mark
@@ -70,9 +75,6 @@ def loads(text: str, shown: str) -> Document:
         raise Problem(shown, mark.line + 1 if mark else 0, "", f"not valid YAML: {told}") from None
     except yaml.YAMLError as error:
         raise Problem(shown, 0, "", f"not valid YAML: {error}") from None
-    if node is None:
-        raise Problem(shown, 1, "", "the file is empty")
-    document.data = _plain(node, "$", document)
     return document
 
 
