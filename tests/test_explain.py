@@ -337,7 +337,9 @@ def test_a_gpu_is_known_by_the_name_that_nvidia_smi_prints_and_by_its_number(ask
 
 
 def test_a_message_that_names_a_gpu_is_a_message() -> None:
-    message = "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+    message = (
+        "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+    )
     assert explain(message, SHIPPED).startswith("torch-sm-incompatible")
     for no_name in ("ba1000", "the RTX 5090 in this machine is a very fine card"):
         with pytest.raises(Unknown):
