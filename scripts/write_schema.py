@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
@@ -21,21 +22,24 @@ def schema() -> str:
         "title": "cudnn-triage report, version 1",
         **found,
     }
-    _close(found)
+    _tidy(found)
     return json.dumps(found, indent=2) + "\n"
 
 
-def _close(node: object) -> None:
-    """The report writes every field, so every field is required and no other is allowed."""
+def _tidy(node: object) -> None:
+    """The report writes every field, so every field is required and no other is allowed; docstrings lose their indentation, which
+    msgspec leaves up to 0.22 and takes off from 0.23 on."""
     if isinstance(node, dict):
+        if isinstance(node.get("description"), str):
+            node["description"] = inspect.cleandoc(node["description"])
         if "properties" in node:
             node["required"] = list(node["properties"])
             node["additionalProperties"] = False
         for value in node.values():
-            _close(value)
+            _tidy(value)
     elif isinstance(node, list):
         for value in node:
-            _close(value)
+            _tidy(value)
 
 
 if __name__ == "__main__":

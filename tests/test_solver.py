@@ -557,7 +557,7 @@ def test_facts_come_from_a_log_unless_the_command_line_tells_them(
         (["--framework", "torch", "--driver", "12.8"], "what nvidia-smi calls 'CUDA Version'"),
         (["--framework", "torch", "--gpu", "99.9"], "no GPU has that compute capability; the tables know 2.0,"),
         (["--framework", "torch", "--gpu", "NVIDIA GeForce RTX 5909"], "nearest: RTX 5090"),
-        (["--framework", "torch", "--gpu", "4090"], "nearest: RTX 4090"),
+        (["--framework", "torch", "--gpu", "4099"], "no GPU of that name in the tables"),
         (["--framework", "torhc"], "nearest: torch; known: ctranslate2"),
         (["--framework", "torch", "--python", "3"], "such as 3.11"),
         (["--framework", "torch", "--python", "3.11", "--keep", "python==3.12"], "give one"),
