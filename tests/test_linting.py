@@ -954,9 +954,21 @@ def test_a_named_condition_that_says_nothing_is_a_mistake(
 ) -> None:
     (folder / "conditions.yaml").write_text(NAMED.replace(old, new), encoding="utf-8")
     change(folder, OLD, "when: frob.version < 3", "when: holds(hopeless)")
-    problem = lint([folder])[0]
-    assert (problem.file, problem.field) == ("rules/conditions.yaml", field)
+    (problem,) = (p for p in lint([folder]) if p.file == "rules/conditions.yaml")
+    assert problem.field == field
     assert told in problem.message
+
+
+def test_a_named_condition_that_cannot_be_read_is_told_once(folder: Path) -> None:
+    (folder / "conditions.yaml").write_text(NAMED.replace("frob.version < 2", "frob.version <"), encoding="utf-8")
+    change(folder, OLD, "when: frob.version < 3", "when: holds(hopeless) and not holds(stale)")
+    assert [(p.file, p.field) for p in lint([folder])] == [("rules/conditions.yaml", "conditions.stale.when")]
+
+
+def test_a_folder_without_rules_is_a_mistake(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (problem,) = lint([folder, tmp_path / "logs"])
+    assert (problem.file, problem.message) == (str(tmp_path / "logs"), "no rules (*.yaml) in this folder")
 
 
 @pytest.mark.parametrize("shape", ["CALL failed", "failed: NUMBER", "CALL failed: NUMBER, NUMBER"])

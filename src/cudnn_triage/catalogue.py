@@ -17,7 +17,7 @@ _ARCHITECTURE = re.compile(
 )
 _WANTED = {"cudnn.wanted": "cudnn.compiled", "cuda.wanted": "cuda.build"}
 """What a library's name tells, and what the tables of frameworks say of the same."""
-_WORDS = 8  # of the longest name of a GPU, "NVIDIA RTX 6000 Ada Generation Laptop GPU"; what is longer is a sentence
+_WORDS = 8  # "NVIDIA RTX 6000 Ada Generation Laptop GPU" has seven; what is longer than this is a sentence
 _CODES = 12  # codes of a library that a page on its product names
 
 Row = dict[str, Any]

@@ -225,8 +225,6 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
     for path in paths:
         if not os.path.isdir(path):
             raise UsageError(f"--rules {path}: no such folder")
-        if not any(name.endswith(".yaml") for _, _, names in os.walk(path) for name in names):
-            raise UsageError(f"--rules {path}: no rules (*.yaml) in this folder")
     try:
         return load(paths)
     except KnowledgeError as error:

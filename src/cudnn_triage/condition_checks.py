@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 
 from .fact_checks import STRUCTURE_FACTS, readable, stems
 from .facts import OF_THE_LOG
-from .knowledge.condition_language import ConditionError, Tree, names
+from .knowledge.condition_language import HOLDS, ConditionError, Tree, names
 from .knowledge.rulebook import Rulebook
 from .knowledge.templates import Hole, TemplateError
 from .knowledge.templates import parse as parse_template
 from .knowledge.yamlfile import Problem
 from .tables import sources
 
-_NAMED = re.compile(r"\bholds\(([\w-]+)\)")
 _ALWAYS = ("python.site",)  # what the engine itself reads from the paths of tracebacks
 _PLATFORM = "platform."
 _RANKS = "no message and no table tells {}, and readings of a machine rank nothing"
@@ -39,7 +37,7 @@ def conditions(book: Rulebook) -> Iterator[Problem]:
                 if text != "never":
                     yield from _possible(text, told.by_anything, _FIXES, book, cause.id, f"$.fixes[{i}].{field}")
             yield from _guarded(fix.when, book, cause.id, f"$.fixes[{i}].when")
-    used = {name for document in book.documents.values() for name in _NAMED.findall(str(document.data))}
+    used = {name for document in book.documents.values() for name in HOLDS.findall(str(document.data))}
     for name in book.conditions.keys() - used:
         document = book.documents[f"conditions/{name}"]
         yield document.problem(f"$.conditions.{name}", f"no rule asks whether it holds({name})")

@@ -11,7 +11,7 @@ import msgspec
 from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
-from .condition_language import ConditionError, names
+from .condition_language import UNREADABLE, ConditionError, names
 from .needed import needed_words
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
@@ -122,7 +122,7 @@ def _condition(text: str, document: Document, path: str, book: Rulebook) -> list
         return book.condition(text)
     except ConditionError as error:
         book.problems.append(document.problem(path, str(error)))
-        return ["known", "never"]
+        return UNREADABLE
 
 
 def _pointers(pointers: list[schema.Pointer], document: Document, path: str, book: Rulebook) -> list[Data]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -18,6 +19,12 @@ _FORMS = (
     "write fact == word, fact is word, fact < 3, fact in [a, b], fact ~ text, known(fact), several(fact), seen(id), holds(name) "
     "or never, with and, or, not"
 )
+
+
+HOLDS = re.compile(r"\bholds\s*\(\s*([\w-]+)\s*\)")
+"""Where a condition names another one, in its text."""
+UNREADABLE: Tree = ["and"]
+"""Stands for a condition that cannot be read: that is told where it stands, and is no mistake of those that name it."""
 
 
 class ConditionError(ValueError):

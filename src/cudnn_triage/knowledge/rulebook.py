@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 from ..near import nearest
 from . import schema
 from .cache import digest
-from .condition_language import ConditionError, Tree, named, parse
+from .condition_language import HOLDS, UNREADABLE, ConditionError, Tree, named, parse
 from .yamlfile import Document, Problem, load
 
 T = TypeVar("T")
@@ -69,9 +68,7 @@ class Rulebook:
 
     def shown(self, text: str) -> str:
         """A condition as a reader is told of it: named ones by what they mean."""
-        return re.sub(
-            r"holds\(([\w-]+)\)", lambda found: f"({self.meanings.get(found[1], found[1])})", " ".join(text.split())
-        )
+        return HOLDS.sub(lambda found: f"({self.meanings.get(found[1], found[1])})", " ".join(text.split()))
 
     def place_of_probe(self, name: str) -> tuple[Document, str]:
         """The document in which a probe stands, and its path there."""
@@ -86,7 +83,10 @@ def read(folders: Iterable[Path]) -> Rulebook:
     book = Rulebook(digest=digest(folders))
     for folder in folders:
         mine: set[str] = set()
-        for path in sorted(folder.rglob("*.y*ml")):
+        files = sorted(folder.rglob("*.y*ml"))
+        if not files:
+            book.problems.append(Problem(str(folder), 0, "", "no rules (*.yaml) in this folder"))
+        for path in files:
             try:
                 _read_file(path, folder, book, mine)
             except Problem as problem:
@@ -172,7 +172,9 @@ def _keep_conditions(conditions: schema.Conditions, document: Document, book: Ru
         try:
             book.conditions[name] = book.condition(condition.when)
         except ConditionError as error:
-            raise document.problem(f"$.conditions.{name}.when", str(error)) from None
+            book.problems.append(document.problem(f"$.conditions.{name}.when", str(error)))
+            book.conditions[name] = UNREADABLE
+            book.unread.add(name)
         book.meanings[name] = condition.means
         book.documents[f"conditions/{name}"] = document
 
