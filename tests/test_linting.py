@@ -1086,7 +1086,7 @@ def test_only_examples_leaves_the_other_checks_out(folder: Path) -> None:
 def test_the_command_prints_the_problems_and_fails(
     folder: Path, action: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: None)
+    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: str(folder))
     assert main(["rules", action, str(folder)]) == 0
     assert capsys.readouterr().out == "0 problems\n"
     file, old, new, *_ = MISTAKES["near-miss-matches"]
@@ -1100,7 +1100,7 @@ def test_the_command_prints_the_problems_and_fails(
 def test_a_folder_that_is_named_from_here_gives_paths_that_can_be_opened_from_here(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: None)
+    monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: str(folder))
     change(folder, OLD, "title: The", "titel: x\ntitle: The")
     for at, name in ((folder, "."), (folder.parent, "rules"), (folder / "codes", "..")):
         monkeypatch.chdir(at)
