@@ -412,7 +412,7 @@ def test_a_line_that_a_rule_knows_says_more_than_a_traceback_without_its_message
     base.points("usage", "error: unrecognized arguments", "not-gpu")
     found = report(base, f"train.py: error: unrecognized arguments: --rank=0\n{FAILED}")
     assert found.verdict == "unrelated"
-    assert "line 1: train.py: error: unrecognized arguments" in found.summary
+    assert found.summary == "No GPU cause found; line 1: Message usage"
     assert [f.line for f in found.failed] == [1, 4]
 
 
@@ -684,3 +684,50 @@ def test_dead_ends_and_references_may_be_for_some_logs_only(rules: Rules) -> Non
     assert [len(found.references) for found in (on_windows, elsewhere)] == [0, 0]
     linux = Fact("platform.os", "linux")
     assert len(report(rules, "E x.cc:1] the widget broke", linux).diagnoses[0].references) == 1
+
+
+def test_a_failure_outside_the_field_that_a_rule_knows_is_told_in_its_words(base: Rules) -> None:
+    base.cause("elsewhere", family="benign", severity="fatal")
+    base.signature(
+        "shop", "the shop is shut", more="points_to: [{cause: elsewhere, strength: likely, why: it is Sunday}]"
+    )
+    found = report(
+        base, 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nOSError: the shop is shut'
+    )
+    assert found.summary == "No GPU cause found; line 3: it is Sunday"
+
+
+RANKS = """[rank1]: Traceback (most recent call last):
+[rank1]:   File "/w/train.py", line 41, in <module>
+[rank1]:     check(shard)
+[rank1]: {error}
+[rank0]:[E502 10:30:12.123456789 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: \
+WorkNCCL(SeqNum=33, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.
+terminate called after throwing an instance of 'c10::DistBackendError'
+  what():  [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=33, OpType=ALLREDUCE, \
+Timeout(ms)=600000) ran for 600012 milliseconds before timing out.
+"""
+
+
+@pytest.mark.parametrize("error", ["KeyError: 'ce'", "mine.errors.Damaged: shard 17 has another checksum"])
+def test_the_error_of_one_rank_is_the_root_and_the_wait_of_the_others_its_echo(error: str) -> None:
+    found = triage(RANKS.format(error=error))
+    assert found.verdict == "unrelated"
+    assert error in found.summary
+
+
+def test_a_failing_line_is_explained_by_the_root_of_which_it_is_a_symptom(base: Rules) -> None:
+    base.points("dropped", "the shared handle was dropped", "version-mismatch", more="")
+    base.signature(
+        "shut", "the door is shut", more="points_to: [{cause: chatter, strength: weak}]\nsymptom_of: [dropped]"
+    )
+    log = (
+        "the shared handle was dropped\n"
+        + "one more step\n" * 9
+        + 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nOSError: {}'
+    )
+    explained = {
+        text: next(f.value for f in report(base, log.format(text)).facts if f.name == "failure.explained")
+        for text in ("the door is shut", "the window is open")
+    }
+    assert explained == {"the door is shut": "yes", "the window is open": "no"}

@@ -305,6 +305,20 @@ def test_verify_says_gone_still_there_or_cannot_tell(
     assert "whether there is a card (card.present): lspci" in out
 
 
+def test_verify_cannot_tell_where_what_the_cause_is_about_is_not_there(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base.file("facts/test.yaml", FACTS.replace("whether there is a card,", "whether there is a card, premise: true,"))
+    base.cause("tiny", "confirm: [{when: card.present == yes and card.size < 5, why: it is tiny}]", family="memory")
+    say(monkeypatch, deep="say(end='ok')")
+    assert call(base, tmp_path, "verify", "tiny", log=None) == 11
+    assert "whether there is a card (card.present): lspci" in capsys.readouterr().out
+    say(monkeypatch, card="fact('card.present', 'yes')\nfact('card.size', 9)\nsay(end='ok')")
+    assert call(base, tmp_path, "verify", "tiny", log=None) == 0
+    say(monkeypatch, card="fact('card.present', 'yes')\nfact('card.size', 2)\nsay(end='ok')")
+    assert call(base, tmp_path, "verify", "tiny", log=None) == 10
+
+
 def test_verify_compares_with_the_log_where_the_cause_is_told_so(
     base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -344,3 +344,47 @@ def test_a_message_that_names_a_gpu_is_a_message() -> None:
     for no_name in ("ba1000", "the RTX 5090 in this machine is a very fine card"):
         with pytest.raises(Unknown):
             explain(no_name, SHIPPED)
+
+
+def test_a_message_in_other_words_is_explained_by_the_cause_that_it_is_about() -> None:
+    assert explain("CUDA out of memory", load()).startswith("gpu-out-of-memory: ")
+
+
+def test_what_is_long_is_repeated_in_part_and_a_message_is_sent_to_the_log(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cudnn_triage.commands.knowledge", lambda folders: knowledge)
+    assert main(["explain", "a" * 5000]) == 2
+    assert len(capsys.readouterr().err) < 500
+    assert main(["explain", "the fridge hums loudly"]) == 2
+    assert "cudnn-triage FILE" in capsys.readouterr().err
+
+
+def test_fixes_for_any_log_stand_before_those_that_a_message_calls_for(rules: Rules) -> None:
+    rules.facts(frob__version="version")
+    fix = "  - {{title: {0}, safety: inspect, {1}commands: [ls], verify: [v], why: w, source: s, read: 2026-11-20}}\n"
+    rows = [("Called", "when: seen(gone), first: seen(gone), "), ("Some", "when: frob.version < 3, "), ("Any", "")]
+    rules.cause("no-cheese", more="fixes:\n" + "".join(fix.format(*row) for row in rows))
+    rules.points("gone", "the cheese is gone", "no-cheese")
+    page = explain("no-cheese", rules.knowledge())
+    assert [line for line in page.splitlines() if line.startswith("Fix ")] == [
+        f"Fix {number}: {title} [inspect]" for number, title in enumerate(("Any", "Some", "Called"), 1)
+    ]
+
+
+def test_long_lines_are_wrapped_but_commands_and_messages_stay_whole(
+    rules: Rules, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, message = "buy " + "cheese " * 30 + "now", "the frob " + "really " * 30 + "is out of cheese"
+    fix = (
+        f"[{{title: Buy, safety: inspect, commands: ['{command}'], verify: [v], why: w, source: s, read: 2026-11-20}}]"
+    )
+    rules.cause("no-cheese", more=f"tells_apart: {'The fridge is empty. ' * 30}\nfixes: {fix}")
+    rules.points("out", message, "no-cheese")
+    monkeypatch.setattr("cudnn_triage.commands.knowledge", lambda folders: rules.knowledge())
+    monkeypatch.setenv("COLUMNS", "60")
+    for name, whole in (("no-cheese", f"  $ {command}"), ("out", f"  {message}")):
+        assert main(["explain", name]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert whole in lines
+        assert [line for line in lines if len(line) > 60] == [whole]

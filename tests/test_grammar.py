@@ -1251,3 +1251,9 @@ def test_descriptions_of_options_are_no_output() -> None:
     """)
     assert roles(structure) == "TTTSSSST"
     assert only_failure(structure).kind == "fatal-log"
+
+
+def test_the_message_of_an_exception_ends_before_the_next_epoch() -> None:
+    raised = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nRuntimeError: lost\n'
+    failure = only_failure(parse(lines(raised + "Epoch 3 step 20 loss 0.25")))
+    assert (failure.first, failure.last) == (2, 2)

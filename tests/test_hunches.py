@@ -115,6 +115,13 @@ def test_words_never_accuse_a_run_that_ended_well_or_a_log_without_an_error(word
     assert said(words, "").verdict == "empty"
 
 
+def test_words_do_not_bring_back_a_cause_that_a_certain_fact_excludes(words: Rules) -> None:
+    words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
+    assert causes(words, f"{FAILED}the kettle boiled on a sprocket")[0] == "right"
+    words.cause("right", more="evidence: [{when: failure.kind == exception, against: certain, why: it never raises}]")
+    assert said(words, f"{FAILED}the kettle boiled on a sprocket").verdict == "unrelated"
+
+
 def test_without_a_model_nothing_changes(words: Rules) -> None:
     (words.folder / "hunches.yaml").unlink()
     assert set(causes(words, f"{FAILED}the widget stopped at the sprocket")) == {"left", "right"}

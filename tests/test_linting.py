@@ -237,7 +237,7 @@ MISTAKES = {
     "alias": (OLD, "source: frob.c", "source: *name", "*name", "", "anchors and aliases are not allowed"),
     "not-yaml": (OLD, "title: The", "title: [The", "templates:", "", "not valid YAML"),
     "open-quote": (OLD, "read: 2026-11-20", "read: '2026-11-20", "read: '2026", "", "while scanning a quoted scalar"),
-    "not-utf8": (OLD, "read: 2026-11-20", "read: \udcff", "", "", "cannot be read"),
+    "not-utf8": (OLD, "read: 2026-11-20", "read: \udcff", "", "", "save the file as UTF-8"),
     "list-as-key": (OLD, "explains: [frob-gone]", "? [a, b]\n: c", "? [a, b]", "$", "a key must be a plain word"),
     "unknown-field": (
         OLD,
@@ -743,8 +743,9 @@ def test_a_mistake_is_named_by_file_line_and_field(folder: Path, name: str) -> N
     file, old, new, on_line, field, told = MISTAKES[name]
     path = folder / file
     if "\udcff" in new:
-        path.write_bytes(FILES[file].replace(old, new).encode("utf-8", "surrogateescape"))
-        line = 0
+        text = FILES[file].replace(old, new)
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        line = text[: text.index("\udcff")].count("\n") + 1
     else:
         change(folder, file, old, new)
         line = line_of(path, on_line)
@@ -965,6 +966,13 @@ def test_a_named_condition_that_cannot_be_read_is_told_once(folder: Path) -> Non
     assert [(p.file, p.field) for p in lint([folder])] == [("rules/conditions.yaml", "conditions.stale.when")]
 
 
+def test_a_signature_for_unexplained_lines_has_patterns_only(folder: Path) -> None:
+    path = change(folder, OLD, "templates:", "in: unexplained\ntemplates:")
+    problems = [p for p in lint([folder]) if p.field == "templates[0]"]
+    assert [(p.file, p.line) for p in problems] == [(f"rules/{OLD}", line_of(path, "templates:") + 1)]
+    assert "write it under regex" in problems[0].message
+
+
 def test_a_folder_without_rules_is_a_mistake(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (problem,) = lint([folder, tmp_path / "logs"])
@@ -1080,6 +1088,17 @@ def test_only_examples_leaves_the_other_checks_out(folder: Path) -> None:
         file, old, new, *_ = MISTAKES[name]
         change(folder, file, old, new)
     assert [p.field for p in only_examples([folder])] == ["near_misses[0]"]
+
+
+def test_the_examples_of_rules_that_stand_beside_ones_own_are_not_tried_again(folder: Path, tmp_path: Path) -> None:
+    file, old, new, *_ = MISTAKES["near-miss-matches"]
+    change(folder, file, old, new)
+    own = tmp_path / "own" / "signatures" / "mine.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text((folder / OLD).read_text(encoding="utf-8").replace("id: ", "id: mine # ", 1), encoding="utf-8")
+    for check in (lint, only_examples):
+        assert any(p.field == "near_misses[0]" for p in check([folder, own.parents[1]]))
+        assert not any(p.file == f"rules/{file}" for p in check([own.parents[1]], beside=[folder]))
 
 
 @pytest.mark.parametrize("action", ["lint", "test"])

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import pytest
 
-from cudnn_triage import triage, triage_all
+from cudnn_triage import ReadError, triage, triage_all
 from cudnn_triage.engine import Triager
 from cudnn_triage.live import Tee, follow
 from cudnn_triage.progress import Progress
@@ -45,6 +45,12 @@ def test_tee_passes_everything_through_before_the_input_ends() -> None:
         run.stdin.close()
         assert json.loads(run.stdout.read())["diagnoses"][0]["cause"] == "gpu-out-of-memory"
         assert run.wait() == 0
+
+
+def test_the_answer_stands_apart_from_what_was_passed_through() -> None:
+    with command("--tee") as run:
+        out, _ = run.communicate(OOM.encode())
+    assert out.startswith(OOM.encode().rstrip(b"\n") + b"\n\n")
 
 
 def test_tee_reads_on_when_its_reader_has_gone() -> None:
@@ -158,9 +164,21 @@ def test_a_batch_takes_logs_as_reports_are_asked_for() -> None:
     assert len(taken) == 1
 
 
-def test_a_batch_needs_a_process() -> None:
-    with pytest.raises(ValueError, match="processes=0"):
-        next(triage_all([], processes=0))
+@pytest.mark.parametrize("processes", [0, "2"])
+def test_a_batch_needs_a_process(processes: int) -> None:
+    with pytest.raises(ValueError, match=f"processes={processes!r}: expected a number, 1 or more"):
+        next(triage_all([], processes=processes))
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_batch_goes_on_behind_what_is_no_log_if_it_is_told_to(processes: int) -> None:
+    image = b"\x89PNG\r\n\x1a\n" + bytes(100)
+    with pytest.raises(ReadError):
+        list(triage_all([OOM, image, OOM], processes=processes))
+    found = list(triage_all([OOM, image, OOM], processes=processes, unreadable="yield"))
+    assert [type(item) for item in found] == [Report, ReadError, Report]
+    with pytest.raises(ValueError, match="unreadable='skip'"):
+        next(triage_all([OOM], unreadable="skip"))  # type: ignore[call-overload]
 
 
 def test_eight_threads_give_the_same_answers() -> None:

@@ -306,7 +306,7 @@ def environment(folder: Path, conda: bool = False) -> Path:
     scripts_folder = folder / ("Scripts" if os.name == "nt" else "bin")
     scripts_folder.mkdir(parents=True)
     python = scripts_folder / ("python.exe" if os.name == "nt" else "python")
-    python.write_text("#!/bin/sh\n")
+    python.write_text("#!/bin/sh\nexit 0\n")
     python.chmod(0o755)
     if conda:
         (folder / "conda-meta").mkdir()
@@ -334,6 +334,11 @@ def test_the_interpreter_examined_is_the_one_asked_for_or_the_active_one(tmp_pat
     ("asked", "said"),
     [
         ({"python": "no-such-python"}, "--python no-such-python: no such program"),
+        pytest.param(
+            {"python": "/bin/ls"},
+            "--python /bin/ls: is no Python interpreter",
+            marks=pytest.mark.skipif(os.name == "nt", reason="a program of Unix"),
+        ),
         ({"venv": "nowhere"}, "--venv nowhere: no Python interpreter in"),
         ({"conda": "nowhere"}, "--conda-env nowhere: no such environment (looked in"),
     ],

@@ -10,9 +10,11 @@ import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cudnn_triage import triage
 from cudnn_triage.cli import COMMANDS, FORMATS, main, parser
 from cudnn_triage.knowledge.base import load
 
@@ -182,16 +184,25 @@ def test_the_exit_codes_of_the_readme_are_those_of_the_program() -> None:
     ]
 
 
-def test_the_python_example_runs(
+def test_the_python_examples_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = ROOT / shlex.split(command("main"))[-1]
     (tmp_path / "error.log").write_bytes(log.read_bytes())
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    code, own_rules = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})
     told = capsys.readouterr().out.splitlines()
     cause, confidence = told[0].split()[:2]
     assert cause in load().causes
     assert 0 < float(confidence) <= 1
     assert len(told) > 5
+    rule = tmp_path / "my-rules" / "signatures" / "frob-lost.yaml"
+    rule.parent.mkdir(parents=True)
+    rule.write_text(
+        "id: frob-lost\ntitle: t\ntemplates: ['the frobnicator lost its GPU']\npoints_to: [{cause: gpu-lost, strength: certain}]\n"
+        "examples: [x]\nnear_misses: [y]\nsource: tests\nread: 2026-11-29\n"
+    )
+    names: dict[str, Any] = {"triage": triage, "text": "the frobnicator lost its GPU"}
+    exec(compile(own_rules, "README.md", "exec"), names)
+    assert names["report"].diagnoses[0].cause == "gpu-lost"

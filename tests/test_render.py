@@ -391,3 +391,10 @@ def test_the_next_step_of_a_failure_outside_the_field_is_shown(base: Rules) -> N
     )
     assert "Next step [destructive]: Empty the disk\n  $ df\n" in terminal(report)
     assert "**Next step: Empty the disk**" in report.to_markdown()
+
+
+def test_a_line_on_which_several_messages_stand_is_shown_once_with_what_each_means(base: Rules) -> None:
+    base.points("wanted", "but wanted another", "mismatch")
+    shown = terminal(make(base))
+    assert shown.count("E: Loaded library 8.0.5") == 1
+    assert shown.index("  = Message loaded") < shown.index("  = Message wanted")

@@ -137,7 +137,7 @@ def triage_command(args: Sequence[str]) -> int:
         else:
             reports = [triager.triage(log) for log in logs]
         reports = [shown(report) for report in reports]
-        show(reports, options)
+        show(reports, options, below=options.tee)
     if late:
         raise late[0] if len(late) == 1 else UsageError("; ".join(map(str, late)))
     if options.exit_code:
@@ -146,11 +146,11 @@ def triage_command(args: Sequence[str]) -> int:
     return OK
 
 
-def show(reports: Sequence[Report], options: argparse.Namespace) -> None:
-    """Print reports to standard output."""
+def show(reports: Sequence[Report], options: argparse.Namespace, *, below: bool = False) -> None:
+    """Print reports to standard output; ``below`` something else that stands there."""
     try:
         for number, report in enumerate(reports):
-            write(report, options.format, options, first=number == 0, heading=len(reports) > 1)
+            write(report, options.format, options, first=number == 0 and not below, heading=len(reports) > 1)
     except BrokenPipeError:
         _close_output()  # whoever reads has seen enough; the exit code is for whoever waits
 
@@ -274,8 +274,8 @@ def write(report: Report, form: str, options: argparse.Namespace, *, first: bool
         out = output()
         sheet = Sheet(out)
         terminal = console(sheet, options.width, color)
+        sheet.write(gap)
         if heading:
-            sheet.write(gap)
             print_name(report.input.name, terminal)
         print_report(report, terminal, verbose=options.verbose)
         _put(out, sheet.getvalue())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from io import StringIO
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from .evaluation.metrics import Figures
 
 HEALTHY = "corpus/healthy"
+_WIDEST = 120  # columns to which explanations are wrapped
+_SHOWN = 200  # characters of what was asked that an error repeats
 
 
 def run(command: str, args: Sequence[str]) -> int:
@@ -60,13 +63,16 @@ def _explain(args: Sequence[str]) -> int:
     parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add rules")
     options = parser.parse_args(args)
     from .explain import Unknown, explain
+    from .render.plain import cut
 
     asked = " ".join(options.name)
     try:
-        print(explain(asked, knowledge(options.rules)), file=output())
+        width = min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
+        print(explain(asked, knowledge(options.rules), width), file=output())
     except Unknown as error:
         hint = f"; nearest: {', '.join(error.close)}" if error.close else ""
-        raise UsageError(f"nothing is known of {asked!r}{hint}") from None
+        log = "; a message in its log says more: cudnn-triage FILE" if " " in asked else ""
+        raise UsageError(f"nothing is known of {cut(asked, _SHOWN)!r}{hint}{log}") from None
     return OK
 
 
@@ -143,9 +149,10 @@ def _lint(options: argparse.Namespace) -> int:
             raise UsageError(f"{folder}: no such folder")
     out = output()
     with shipped_rules() as shipped:
-        folders = [] if any(folder.resolve() == shipped.resolve() for folder in own) else [shipped]
-        folders += own
-        problems = only_examples(folders) if options.action == "test" else lint(folders, _healthy(options.healthy))
+        beside = [] if any(folder.resolve() == shipped.resolve() for folder in own) or not own else [shipped]
+        folders = own or [shipped]
+        test = options.action == "test"
+        problems = only_examples(folders, beside) if test else lint(folders, _healthy(options.healthy), beside)
     for problem in problems:
         print(problem, file=out)
     print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}", file=out)

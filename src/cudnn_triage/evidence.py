@@ -187,17 +187,29 @@ def carriers(occurrences: Sequence[Occurrence], lines: Sequence[Line]) -> list[F
 
 
 def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[str]:
-    """The rules whose message stands in the lines of a failure and speaks with weight for a cause of the field."""
+    """The rules whose message stands in the lines of a failure and speaks with weight for a cause of the field, or is the
+    symptom of such a message or cause, wherever that stands."""
     first = failure.first - (_DEATH_RATTLE if failure.kind in ("abort", "signal") else _RAISING)
+    sure = {name: _meant(name, knowledge, sure=True) for name in {o.rule for o in occurrences}}
+    roots = {root for name, causes in sure.items() if causes for root in (name, *causes)}
     return {
         o.rule
         for o in occurrences
         if o.first <= failure.last
         and o.last >= first
-        and any(
-            p["supports"] and p["strength"] in WEIGHTY and _of_the_field(p["cause"], knowledge)
-            for p in knowledge.by_id[o.rule]["points_to"]
-        )
+        and (_meant(o.rule, knowledge) or not roots.isdisjoint(knowledge.by_id[o.rule]["symptom_of"]))
+    }
+
+
+def _meant(name: str, knowledge: Knowledge, *, sure: bool = False) -> set[str]:
+    """The causes of the field for which a rule speaks with weight: some facts given, or if ``sure`` whatever the facts are."""
+    return {
+        p["cause"]
+        for p in knowledge.by_id[name]["points_to"]
+        if p["supports"]
+        and p["strength"] in WEIGHTY
+        and _of_the_field(p["cause"], knowledge)
+        and (p["when"] is None or not sure)
     }
 
 
@@ -228,9 +240,15 @@ def structure_facts(
         facts.append(_yes_no(f"{prefix}explained", bool(explainers(failure, occurrences, knowledge)), lines, failure))
         if not failure.cut:
             facts.append(_yes_no(f"{prefix}vocabulary", has_field_word(failure.text, knowledge), lines, failure))
-    for name, value in (("kind", last.kind), ("type", last.type), ("package", last.package)):
+    for name, failure, value in (
+        ("kind", last, last.kind),
+        ("type", last, last.type),
+        ("package", last, last.package),
+        ("first.kind", first, first.kind),
+        ("first.type", first, first.type),
+    ):
         if value:
-            facts.append(Fact(f"failure.{name}", value, "structure", lines[last.first].number))
+            facts.append(Fact(f"failure.{name}", value, "structure", lines[failure.first].number))
     return facts
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 from .catalogue import architecture_page, gpu_named, gpu_names, library_names, library_page, product_names, product_page
 from .cleaning import clean
+from .engine import Triager
 from .grammar import parse
 from .knowledge.base import Knowledge
 from .matching import Matcher, Stream
@@ -43,12 +45,13 @@ class Unknown(Exception):
         self.close = close
 
 
-def explain(asked: str, knowledge: Knowledge) -> str:
+def explain(asked: str, knowledge: Knowledge, width: int = 0) -> str:
     """What is known of a cause id, a signature id, a status name, a number, a shared library, a GPU architecture or a pasted
-    message. Raises Unknown."""
+    message, for a terminal of ``width`` columns (0: not wrapped). Raises Unknown."""
     found = find(asked, knowledge)
     if found:
-        return "\n\n".join(f"{heading}\n\n{as_text(page)}" if heading else as_text(page) for heading, page in found)
+        texts = ((heading, as_text(page, width)) for heading, page in found)
+        return "\n\n".join(f"{heading}\n\n{text}" if heading else text for heading, text in texts)
     names = (*knowledge.causes, *knowledge.by_id, *product_names(knowledge), *knowledge.libraries)
     names += (*library_names(knowledge), *gpu_names(knowledge))
     raise Unknown(asked, near(asked, names, 5))
@@ -59,7 +62,8 @@ def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
 
     A name is tried first (of a rule, a library, a product, an architecture), then
     a number with or without its library ('700', 'CUDA error 700', 'Xid (PCI:0000:3b:00): 79',
-    'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds, then the GPU that it names.
+    'CUDNN_STATUS_8'), then names of codes within the text, then the messages that the text holds, then the cause that it is
+    likeliest about, then the GPU that it names.
     """
     asked = asked.strip()[:_LONGEST]
     named = list(_named(asked, knowledge))
@@ -75,6 +79,8 @@ def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
         page for word in words for page in _named(word, knowledge) if knowledge.by_id.get(page.id, {}).get("code")
     ]
     found = inside or list(_matched(asked, knowledge))
+    if not found and " " in asked and (cause := _likeliest(asked, knowledge)):
+        found = [cause_page(cause, knowledge)]
     if not found and (gpu := gpu_named(asked, knowledge)) and (page := architecture_page(gpu, knowledge)):
         found = [page]
     return [("", page) for page in found]
@@ -128,12 +134,33 @@ def _matched(asked: str, knowledge: Knowledge) -> Iterator[Page]:
             yield rule_page(rule, knowledge)
 
 
-def as_text(page: Page) -> str:
-    """A page as plain text for a terminal."""
-    lines = [page.title, *([page.note] if page.note else [])]
+def _likeliest(asked: str, knowledge: Knowledge) -> str:
+    """The cause that a text in nobody's known words speaks of; empty where it speaks of none."""
+    log = read_text(asked, "<text>")
+    triager = Triager(knowledge)
+    diagnoses = triager.report(log, triager.examine(clean(log))).diagnoses
+    return diagnoses[0].cause if diagnoses else ""
+
+
+def as_text(page: Page, width: int = 0) -> str:
+    """A page as plain text for a terminal of ``width`` columns; 0 wraps nothing. Messages, commands and addresses stay whole."""
+    lines: list[str] = [page.title, *([page.note] if page.note else [])]
     for part in page.parts:
         lines += _lines(part)
-    return "\n".join(lines)
+    return "\n".join(row for line in lines for row in _rows(line, width))
+
+
+class _Whole(str):
+    """A line that is not wrapped."""
+
+    __slots__ = ()
+
+
+def _rows(line: str, width: int) -> list[str]:
+    if isinstance(line, _Whole) or not 0 < width < len(line):
+        return [line]
+    margin = " " * (len(line) - len(line.lstrip()) + 2 * line.lstrip().startswith("- "))
+    return textwrap.wrap(line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -145,12 +172,12 @@ def _lines(part: Part) -> Iterator[str]:
         case Remedy():
             applies = f" ({part.applies})" if part.applies else ""
             yield f"Fix {part.number}: {part.title}{applies} [{part.safety}]"
-            yield from (f"  $ {command}" for command in part.commands)
+            yield from (_Whole(f"  {'  ' if command.startswith('#') else '$ '}{command}") for command in part.commands)
             yield f"  {part.why}"
-            yield from (f"  check: {check}" for check in part.checks)
+            yield from (_Whole(f"  check: {check}") for check in part.checks)
         case Verbatim(title, lines):
             yield f"{title}:"
-            yield from (f"  {line}" for line in lines)
+            yield from (_Whole(f"  {line}") for line in lines)
         case Warnings(title, entries):
             yield f"{title}:"
             yield from (f"  - {dead.tried}: {dead.why}" for dead in entries)
@@ -166,4 +193,4 @@ def _lines(part: Part) -> Iterator[str]:
         case Names(title, ids):
             yield f"{title}: {', '.join(ids)}"
         case References(_, references):
-            yield from (f"{r.title}: {r.url} (read {r.read})" for r in references)
+            yield from (_Whole(f"{r.title}: {r.url} (read {r.read})") for r in references)

@@ -23,6 +23,8 @@ STRUCTURE_FACTS = {
     "failure.vocabulary": "word",
     "failure.package": "word",
     "failure.first.explained": "word",
+    "failure.first.kind": "word",
+    "failure.first.type": "word",
     "failure.first.vocabulary": "word",
     "log.ranks": "int",
     "log.program": "word",

@@ -67,8 +67,13 @@ def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: str) -> in
         return 2
     if first is not None:
         return 0 if called else 1
-    # what denies nothing does not hold where nothing is known
-    return 1 if when is None or (fix["denies"] and holds(when, Facts(), lambda _: False)) else 0
+    return 1 if for_any_log(fix) else 0
+
+
+def for_any_log(fix: dict[str, Any]) -> bool:
+    """Whether a fix holds where nothing is known: it has no condition, or one that denies something."""
+    when = fix["when"]
+    return when is None or bool(fix["denies"] and holds(when, Facts(), lambda _: False))
 
 
 def _foreign(facts: Facts, knowledge: Knowledge) -> str:

@@ -137,7 +137,10 @@ def words_of(case: Case, knowledge: Knowledge) -> dict[str, int]:
 def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge) -> tuple[list[Hypothesis], float]:
     """``found`` and ``none``, or what the words say where rules leave next to nothing to the causes of the field."""
     off = sum(e.odds for e in case.hunches if e.cause in knowledge.off_field)
-    suspects = [e for e in case.hunches if e.cause in knowledge.in_field and e.odds >= _SUSPECTED]
+    excluded = {e.cause for e in case.evidence if not e.supports and e.strength == "certain"}
+    suspects = [
+        e for e in case.hunches if e.cause in knowledge.in_field and e.odds >= _SUSPECTED and e.cause not in excluded
+    ]
     ours = {h.cause: h for h in found if h.cause in knowledge.in_field}
     sure = 1 - off >= _SURE and bool(case.structure.failures)
     if max((e.odds for e in suspects), default=0.0) < _GUESSED or case.structure.ended_well:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -32,9 +32,13 @@ from .values import squeeze
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
 
 
-def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
-    """All problems of the rules in these folders; with ``healthy``, templates are run over the logs of that folder too."""
-    book = rulebook.read(folders)
+def lint(folders: list[Path], healthy: Path | None = None, beside: Sequence[Path] = ()) -> list[Problem]:
+    """All problems of the rules in these folders; with ``healthy``, templates are run over the logs of that folder too.
+
+    The rules of the folders ``beside`` are there too, as the shipped ones are beside somebody's own: what is new may break
+    them, but their own examples are not tried again.
+    """
+    book = rulebook.read([*beside, *folders])
     data = compiling.compile_rulebook(book)
     problems = list(book.problems)
     for check in (
@@ -55,17 +59,22 @@ def lint(folders: list[Path], healthy: Path | None = None) -> list[Problem]:
     ):
         problems += check(book)
     knowledge = Knowledge(data)
-    problems += examples(book, knowledge)
+    problems += examples(book, knowledge, _own(book, folders, beside))
     if healthy is not None and healthy.is_dir():
         problems += on_healthy_logs(book, knowledge, healthy)
     return sorted(problems, key=lambda p: (p.file, p.line, p.field, p.message))
 
 
-def only_examples(folders: list[Path]) -> list[Problem]:
-    """The problems of examples and near-misses alone (and of files that cannot be read)."""
-    book = rulebook.read(folders)
+def only_examples(folders: list[Path], beside: Sequence[Path] = ()) -> list[Problem]:
+    """The problems of examples and near-misses alone (and of files that cannot be read); ``beside`` as in ``lint``."""
+    book = rulebook.read([*beside, *folders])
     knowledge = Knowledge(compiling.compile_rulebook(book))
-    return [*book.problems, *examples(book, knowledge)]
+    return [*book.problems, *examples(book, knowledge, _own(book, folders, beside))]
+
+
+def _own(book: Rulebook, folders: Sequence[Path], beside: Sequence[Path]) -> Container[str]:
+    """The signatures that stand in ``folders``."""
+    return rulebook.read(folders).signatures if beside else book.signatures
 
 
 def ids_and_references(book: Rulebook) -> Iterator[Problem]:
@@ -258,10 +267,10 @@ def _reads(data: object, path: str) -> Iterator[tuple[str, str]]:
             yield from _reads(value, f"{path}[{at}]")
 
 
-def examples(book: Rulebook, knowledge: Knowledge) -> Iterator[Problem]:
-    """Every example matches its own signature; no near-miss does, not even by likeness."""
+def examples(book: Rulebook, knowledge: Knowledge, among: Container[str]) -> Iterator[Problem]:
+    """Every example of the signatures ``among`` those of the book matches its own one; no near-miss does, not even by likeness."""
     matcher, general, fuzzy = Matcher(knowledge), GeneralReader(knowledge), FuzzyMatcher(knowledge)
-    for signature in book.signatures.values():
+    for signature in filter(lambda s: s.id in among, book.signatures.values()):
         document = book.documents[signature.id]
         if not signature.examples:
             yield document.problem("$.examples", "needs at least one example")

@@ -9,7 +9,7 @@ from typing import Any
 
 from .evidence import STRENGTHS
 from .facts import Facts
-from .fixes import complete
+from .fixes import complete, for_any_log
 from .knowledge.base import Knowledge
 
 _HOLE = re.compile(r"\{\{|\}\}|\{=([^{}]*)\}|\{([\w.\[\]-]*):([a-z]+)(?:\([^)]*\))?\}")
@@ -134,7 +134,9 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
     yield Prose("", cause["explanation"])
     if cause["tells_apart"]:
         yield Prose("What tells it from others", cause["tells_apart"])
-    for number, fix in enumerate(cause["fixes"], 1):
+    # those for any log first, those that a certain message calls for last: nobody has said here what failed
+    fixes = sorted(cause["fixes"], key=lambda fix: (not for_any_log(fix), fix["first"] is not None))
+    for number, fix in enumerate(fixes, 1):
         commands, checks = (tuple(_completed(c, knowledge) for c in fix[name]) for name in ("commands", "verify"))
         yield Remedy(
             number,

@@ -299,7 +299,7 @@ def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
     text = line.text[begin : begin + _LONGEST].rstrip()
     offset = min(max(start - begin, 0), max(len(text) - 1, 0))
     length = max(1, min(end, begin + len(text)) - max(start, begin))
-    echoes = {case.lines[e.first].number for e, root in case.echoes.items() if root in (item.id, cause)}
+    echoes = {case.lines[_said_at(e, case)[0]].number for e, root in case.echoes.items() if root in (item.id, cause)}
     return EvidenceItem(
         "signature", item.id, found.match, "log", number, column, text, item.supports, item.why,
         tuple(sorted(echoes)), offset, length,
@@ -335,6 +335,8 @@ def _summary(
         return (
             f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
         )
+    if verdict == "unrelated" and failed and failed.why:
+        return f"No GPU cause found; line {failed.line}: {failed.why}"
     if verdict == "unrelated" and failed:
         return f"No GPU cause found; the program failed at line {failed.line}: {failed.text}"
     if verdict == "unrelated":

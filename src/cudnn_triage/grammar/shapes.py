@@ -30,6 +30,7 @@ _STRONG = pattern(
 _NUMBERED = pattern(r"(?:-*>|\u2771|>)?\s*(\d+)(?:[\s\u2502|]|$)")
 _ARROW = pattern(r"(?:-{1,6}>|\u2771) ?(\d+)(?:[\s\u2502]|$)")
 _RULER = pattern(r"([=\-_*~#+\u2500\u2550])\1{7,}\s*$")
+_EPOCH = pattern(r"\s{0,8}[Ee]poch:? ?\[?\d")
 _PROMPT = pattern(
     r"(?:>>> ?|\.\.\. |In ?\[\d+\]: |\$ \S|PS [A-Z]:|\([\w.-]+\) [^\s@]*@\S+[:$]|[\w.-]+@[\w.-]+:\S*[$#]\s|\[\w+@\S+ [^\]]*\][$#])"
 )
@@ -190,8 +191,9 @@ def prompt(bare: str) -> bool:
 
 
 def progress(text: str) -> bool:
-    """Whether the line is a progress bar."""
-    return ("%|" in text or "it/s" in text or "s/it" in text) and ("|" in text or "[" in text)
+    """Whether the line is a progress bar, or begins like a training loop's word on an epoch."""
+    bar = ("%|" in text or "it/s" in text or "s/it" in text) and ("|" in text or "[" in text)
+    return bar or _EPOCH.match(text) is not None
 
 
 def _number(digits: str | None) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +88,17 @@ def _load(file: Path) -> bytes | None:
 
 
 def store(file: Path, data: bytes) -> None:
-    """Write whole or not at all; a read-only home only costs the time to make it again."""
+    """Write whole or not at all; a read-only home or a full disk only costs the time to make it again."""
+    scratch = ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".tmp", delete=False) as out:
+            scratch = out.name
             out.write(data)
-        os.replace(out.name, file)
+        os.replace(scratch, file)
         old = sorted(file.parent.glob(f"*{file.suffix}"), key=lambda path: path.stat().st_mtime, reverse=True)[_KEPT:]
         for path in old:
             path.unlink(missing_ok=True)
     except OSError:
-        return
+        with suppress(OSError):
+            os.unlink(scratch)

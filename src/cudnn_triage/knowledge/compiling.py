@@ -52,7 +52,13 @@ def compile_rulebook(book: Rulebook) -> Data:
         },
         "tables": [_table(table) for table in book.tables.values()],
         "facts": {
-            name: {"type": f.type, "title": f.title, "ask": f.ask, "many": f.many == "true"}
+            name: {
+                "type": f.type,
+                "title": f.title,
+                "ask": f.ask,
+                "many": f.many == "true",
+                "premise": f.premise == "true",
+            }
             for name, f in book.facts.items()
         },
         "probes": {probe.id: _probe(probe, book) for probe in book.probes.values()},
@@ -165,9 +171,13 @@ def _odds(text: str, document: Document, path: str, book: Rulebook) -> float:
 
 def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Data:
     compiled: list[Data] = []
-    for i, template in enumerate(rule.templates):
-        compiled += _compiled(template, rule.at, document, f"$.templates[{i}]", book)
     anchored = rule.inside != "unexplained"
+    for i, template in enumerate(rule.templates):
+        if anchored:
+            compiled += _compiled(template, rule.at, document, f"$.templates[{i}]", book)
+        else:
+            told = "a signature that is in: unexplained has patterns only; write it under regex"
+            book.problems.append(document.problem(f"$.templates[{i}]", told))
     for i, pattern in enumerate(rule.regex):
         compiled += _regex(pattern, rule.types, document, f"$.regex[{i}]", book, anchored=anchored)
     return {
@@ -202,7 +212,9 @@ def _regex(
     try:
         compiled = linear_pattern(f"(?im){pattern}")
     except re2.error as error:
-        book.problems.append(document.problem(path, f"not a valid RE2 pattern: {error}"))
+        said = error.args[0] if error.args else ""
+        told = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        book.problems.append(document.problem(path, f"not a valid RE2 pattern: {told}"))
         return []
     if (flags := _FLAGS_OF_GROUP.search(pattern)) is not None:
         told = f"{flags[0]}...): a group with flags of its own, which not every browser knows that shows the site"

@@ -277,13 +277,15 @@ class Hunches(_Strict, kw_only=True, frozen=True):
 class FactType(_Strict, kw_only=True, frozen=True):
     """One fact name: its type, what it is, the command that reads it on a machine.
 
-    ``many``: a machine may have several values of it, from several probes.
+    ``many``: a machine may have several values of it, from several probes. ``premise``: it says (yes or no) whether the thing
+    is there at all that a condition goes on to ask about.
     """
 
     type: Text
     title: Text
     ask: str = ""
     many: Flag = "false"
+    premise: Flag = "false"
 
 
 class FactArea(_Strict, kw_only=True, frozen=True):

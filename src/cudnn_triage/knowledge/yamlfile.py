@@ -50,8 +50,11 @@ def load(path: Path, shown: str = "") -> Document:
     shown = shown or str(path)
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise Problem(shown, 0, "", f"cannot be read: {error}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise Problem(shown, line, "", "is not UTF-8 here; save the file as UTF-8") from None
     return loads(text, shown)
 
 

@@ -94,7 +94,8 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
     """Look again for ``cause``; ``case`` is the log it was found in, where that is at hand.
 
     It is gone when something refutes it, or when nothing that would confirm it is found: each condition known to be false, or
-    what it asks for looked for and not there.
+    what it asks for looked for and not there. Where what the cause is about is not there at all (no driver, no framework),
+    nobody can tell.
     Differences between log and machine do not matter here, since a fix makes some.
     """
     rule = knowledge.causes[cause]
@@ -113,6 +114,10 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
     read = tuple(_read([*confirm, *refute], now.scope, planner, ended))
     if status == "confirmed":
         return Check(cause, "still-there", grounds, (), read)
+    absent = [_absent(item["when"], now.scope, planner) for item in confirm]
+    if absent and all(absent):
+        missing = [_ask(name, knowledge) for names in absent for name in names]
+        return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)), read)
     if status == "refuted" or (
         confirm and all(_not_found(item["when"], now.scope, planner, ended) for item in confirm)
     ):
@@ -156,6 +161,20 @@ def _not_found(tree: list[Any], scope: Readings, planner: Planner, ended: Mappin
         return not result
     unknown = [name for name in fact_names(tree) if not scope.values(name)]
     return bool(unknown) and all(_looked_for(name, planner, ended) for name in unknown)
+
+
+def _absent(tree: list[Any], scope: Readings, planner: Planner) -> list[str]:
+    """The facts by which a condition does not hold because the thing that it asks about is not there."""
+    if tree[0] == "or":
+        parts = [_absent(part, scope, planner) for part in tree[1:]]
+        return [name for names in parts for name in names] if all(parts) else []
+    if tree[0] == "and":
+        return [name for part in tree[1:] for name in _absent(part, scope, planner)]
+    if tree[0] != "==" or tree[1][0] != "fact":
+        return []
+    name = str(tree[1][1])
+    premise = planner.knowledge.facts.get(name, {}).get("premise")
+    return [name] if premise and holds(tree, scope, planner.seen) is False else []
 
 
 def _ask(name: str, knowledge: Knowledge) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 
 _WINDOWS = os.name == "nt"
 _SCRIPTS = "Scripts" if _WINDOWS else "bin"
+_STARTS = 60.0  # seconds within which an interpreter has started, from a slow disk too
 _CONDA_HOMES = ("miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".conda", "conda")
 
 
@@ -36,6 +38,8 @@ def choose(python: str = "", venv: str = "", conda: str = "", environ: Mapping[s
         if not found:
             hint = "; it is a folder: try --venv or --conda-env" if os.path.isdir(os.path.expanduser(python)) else ""
             raise NoInterpreter(f"--python {python}: no such program{hint}")
+        if not _is_python(found):
+            raise NoInterpreter(f"--python {python}: is no Python interpreter")
         return Interpreter(os.path.abspath(found), "asked for by --python")
     if venv:
         folder = Path(venv).expanduser().absolute()
@@ -49,6 +53,17 @@ def choose(python: str = "", venv: str = "", conda: str = "", environ: Mapping[s
         if found := shutil.which(name, path=environ.get("PATH")):
             return Interpreter(found, f"the first {name} on PATH")
     return Interpreter(sys.executable, "the one that cudnn-triage runs in")
+
+
+def _is_python(path: str) -> bool:
+    """Whether a program does what Python does with ``-c``."""
+    try:
+        done = subprocess.run(
+            [path, "-c", "import sys"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_STARTS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _python_in(folder: Path) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from rich.cells import cell_len, get_character_cell_size, set_cell_size
@@ -230,8 +230,11 @@ class _Page:
 
     def _evidence(self, report: Report, best: Diagnosis) -> Iterator[Text]:
         placed = [e for e in best.evidence if e.column]
+        by_line: dict[int, list[EvidenceItem]] = {}
         for item in placed if self.verbose else [e for e in placed if e.supports][:_EVIDENCE_SHOWN] or placed[:1]:
-            yield from self._in_place(item, report)
+            by_line.setdefault(item.line, []).append(item)
+        for items in by_line.values():
+            yield from self._in_place(items, report)
             yield Text()
         facts = [e for e in best.evidence if not e.column]
         facts = facts if self.verbose else [e for e in facts if e.supports or e.kind == "probe"][:_EVIDENCE_SHOWN]
@@ -243,7 +246,9 @@ class _Page:
         if facts:
             yield Text()
 
-    def _in_place(self, item: EvidenceItem, report: Report) -> Iterator[Text]:
+    def _in_place(self, items: Sequence[EvidenceItem], report: Report) -> Iterator[Text]:
+        """A line of the log with the first of what is found on it marked, and what each means."""
+        item = items[0]
         number = str(item.line)
         gutter = " " * len(number)
         place = f":{item.line}:{item.column}"
@@ -254,11 +259,12 @@ class _Page:
         text, start, length = self.excerpt(item, self.width - len(number) - 3)
         yield Text.assemble((f"{number} | ", "blue"), text)
         yield Text.assemble((f"{gutter} | ", "blue"), " " * start, ("^" * length, "bold red"))
-        approximately = " (approximately)" if item.match == "fuzzy" else ""
-        yield from self.wrapped(reason(item, report) + approximately, f"{gutter} = ")
-        if item.echoes:
-            places = ", ".join(map(str, item.echoes[:8])) + (", ..." if len(item.echoes) > 8 else "")
-            many = "s" if len(item.echoes) > 1 else ""
+        meanings = (reason(i, report) + (" (approximately)" if i.match == "fuzzy" else "") for i in items)
+        for meaning in dict.fromkeys(meanings):
+            yield from self.wrapped(meaning, f"{gutter} = ")
+        if echoes := sorted({line for i in items for line in i.echoes}):
+            places = ", ".join(map(str, echoes[:8])) + (", ..." if len(echoes) > 8 else "")
+            many = "s" if len(echoes) > 1 else ""
             verb = "follow" if many else "follows"
             yield from self.wrapped(f"the error{many} at line {places} only {verb} from it", f"{gutter} = ")
 

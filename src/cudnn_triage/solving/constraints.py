@@ -137,15 +137,20 @@ def _platform(build: Build, situation: Situation, ground: Ground) -> Check:
     holds = over(fits.values())
     if situation.processor and situation.system:
         holds = f"{situation.system}-{situation.processor}" in names
-    listed = ", ".join(sorted(names)) or "none"
-    here = f"; here {platforms(situation, ground)[0]}" if situation.system and not holds else ""
-    return Check(holds, f"GPU wheels for {listed}{here}", () if situation.system else ("system",))
+    told = _wheels(build, situation, ground, here=bool(situation.system and not holds))
+    return Check(holds, told, () if situation.system else ("system",))
+
+
+def _wheels(build: Build, situation: Situation, ground: Ground, *, here: bool) -> str:
+    """For which platforms there are wheels, and which one is ``here``."""
+    listed = ", ".join(sorted({name for name, _ in build.wheels})) or "none"
+    return f"GPU wheels for {listed}" + (f"; here {platforms(situation, ground)[0]}" if here else "")
 
 
 def _python(build: Build, situation: Situation, wishes: Wishes, ground: Ground) -> Check:
     mine = build.pythons(platforms(situation, ground))
     if not mine:
-        return Check(False, "no wheels for this processor")
+        return Check(False, _wheels(build, situation, ground, here=True))
     here = f"; here {situation.python}" if situation.python else ""
     told = f"wheels for Python {span_text(mine)}{here}"
     if ground.managers[wishes.manager].get("environment") == "yes":

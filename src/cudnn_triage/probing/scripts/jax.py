@@ -31,7 +31,8 @@ def examine_packages() -> None:
     plugins = {name: version for name, version in versions.items() if name.endswith(("-plugin", "-pjrt"))}
     for name, version in plugins.items():
         fact("plugin.version" if name.endswith("-plugin") else "jax.pjrt", version)
-    record("jax", **{name.replace("-", "_"): version for name, version in versions.items()})
+    if versions:
+        record("jax", **{name.replace("-", "_"): version for name, version in versions.items()})
     fact("jax.plugin.installed", any(name.endswith("-plugin") for name in plugins))
     if plugins and jaxlib:
         fact("jax.plugin.matches", all(numbers(version) == numbers(jaxlib) for version in plugins.values()))
