@@ -178,3 +178,19 @@ def test_one_folder_of_rules_is_not_read_letter_by_letter(tmp_path: Path) -> Non
     for folder_ in (str(tmp_path), tmp_path):
         with pytest.raises(TypeError, match="expected a tuple of folders"):
             load(folder_)  # type: ignore[arg-type]
+
+
+def test_a_disk_that_is_full_costs_the_cache_and_leaves_nothing_behind(
+    rules: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("cudnn_triage.knowledge.cache.os.replace", refuse)
+    rules.cause("sick")
+    rules.facts()
+    assert set(keep(rules).causes) == {"sick"}
+    where = folder()
+    assert where
+    assert list(where.iterdir()) == []
