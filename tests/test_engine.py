@@ -731,3 +731,12 @@ def test_a_failing_line_is_explained_by_the_root_of_which_it_is_a_symptom(base: 
         for text in ("the door is shut", "the window is open")
     }
     assert explained == {"the door is shut": "yes", "the window is open": "no"}
+
+
+def test_what_follows_from_a_message_on_its_own_line_is_no_further_error(base: Rules) -> None:
+    base.points("dropped", "the shared handle was dropped", "version-mismatch")
+    base.signature(
+        "shut", "so it was shut", more="points_to: [{cause: chatter, strength: weak}]\nsymptom_of: [dropped]"
+    )
+    (item,) = report(base, "the shared handle was dropped so it was shut\nand so it was shut").diagnoses[0].evidence
+    assert (item.line, item.echoes) == (1, (2,))

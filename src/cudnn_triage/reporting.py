@@ -302,7 +302,7 @@ def _message(item: Evidence, cause: str, case: Case) -> EvidenceItem:
     echoes = {case.lines[_said_at(e, case)[0]].number for e, root in case.echoes.items() if root in (item.id, cause)}
     return EvidenceItem(
         "signature", item.id, found.match, "log", number, column, text, item.supports, item.why,
-        tuple(sorted(echoes)), offset, length,
+        tuple(sorted(echoes - {number})), offset, length,
     )  # fmt: skip
 
 
