@@ -34,7 +34,9 @@ from cudnn_triage.values import capability, version
 
 CAUSES = Path(__file__).resolve().parent.parent / "rules" / "causes"
 INSTALL = re.compile(r"pip install (.*?)(?:$|&&|;|\|)", re.MULTILINE)
-SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")  # $(python -c ...), with brackets in it
+SUBSTITUTION = re.compile(
+    r"\$\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+)  # $(python -c ...), with brackets in it
 OPTION_WITH_VALUE = ("-i", "-f", "--index-url", "--extra-index-url", "--torch-backend", "-r", "-c", "-t", "--target")
 ELSEWHERE = frozenset({"nvidia-tensorflow"})  # on an index of their own, which the fix adds
 GRID = {

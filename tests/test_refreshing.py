@@ -138,6 +138,7 @@ def test_torch_tells_its_architectures_in_a_string(tmp_path: Path) -> None:
         ("uv pip install --torch-backend=auto torch && uv pip check", ["torch"]),
         ("python -m pip install --no-deps PACKAGE==VERSION .", []),
         ('python -m pip install "nvidia-cudnn-cu{cuda.build.major}==9.*"', []),
+        ('pip install "torch_xla==$(python -c "import torch; print(torch.__version__.split(chr(43))[0])")"', []),
     ],
 )
 def test_requirements_of_a_command(command: str, asked: list[str]) -> None:
