@@ -190,15 +190,14 @@ def explainers(failure: Failure, occurrences: Sequence[Occurrence], knowledge: K
     """The rules whose message stands in the lines of a failure and speaks with weight for a cause of the field, or is the
     symptom of such a message or cause, wherever that stands."""
     first = failure.first - (_DEATH_RATTLE if failure.kind in ("abort", "signal") else _RAISING)
-    sure = {name: _meant(name, knowledge, sure=True) for name in {o.rule for o in occurrences}}
-    roots = {root for name, causes in sure.items() if causes for root in (name, *causes)}
-    return {
-        o.rule
-        for o in occurrences
-        if o.first <= failure.last
-        and o.last >= first
-        and (_meant(o.rule, knowledge) or not roots.isdisjoint(knowledge.by_id[o.rule]["symptom_of"]))
-    }
+    there = {o.rule for o in occurrences if o.first <= failure.last and o.last >= first}
+    speaking = {name for name in there if _meant(name, knowledge)}
+    symptoms = {name for name in there - speaking if knowledge.by_id[name]["symptom_of"]}
+    if symptoms:
+        sure = {name: _meant(name, knowledge, sure=True) for name in {o.rule for o in occurrences}}
+        roots = {root for name, causes in sure.items() if causes for root in (name, *causes)}
+        speaking |= {name for name in symptoms if not roots.isdisjoint(knowledge.by_id[name]["symptom_of"])}
+    return speaking
 
 
 def _meant(name: str, knowledge: Knowledge, *, sure: bool = False) -> set[str]:
