@@ -235,7 +235,7 @@ def main() -> None:
     triager = Triager()
     knowledge = triager.knowledge
     places = environments(Path(__file__).with_name("environments.yaml"), knowledge)
-    rows = matrix(triager, ROOT / "corpus", options.causes or sorted(knowledge.competing - knowledge.off_field), places)
+    rows = matrix(triager, ROOT / "corpus", options.causes or sorted(knowledge.in_field), places)
     print(*table(rows), sep="\n", end="\n\n")
     if options.details:
         print(*details(rows), sep="\n", end="\n\n")

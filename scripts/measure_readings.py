@@ -24,7 +24,7 @@ def main() -> None:
     """Print what came out otherwise than by the log alone, then the counts."""
     path, *folders = sys.argv[1:]
     triager = Triager()
-    readings = Subject(triager, Namespace(facts=path)).facts()
+    readings = Subject(triager, Namespace(facts=path, save_facts="")).facts()
     labelled = [item for folder in folders for item in read_folder(Path(folder))]
     count: Counter[str] = Counter()
     for item, (log, case) in zip(labelled, examine(triager, labelled), strict=True):

@@ -26,8 +26,8 @@ from pathlib import Path
 from cudnn_triage.cleaning import clean
 from cudnn_triage.engine import Triager
 from cudnn_triage.evaluation.metrics import harmless
-from cudnn_triage.evidence import has_field_word
 from cudnn_triage.reading import read_text
+from cudnn_triage.wording import has_field_word
 
 _STATEMENTS = re.compile(
     r"""\b(?: throw\b | c(?:err|out)\s*<<

@@ -214,6 +214,16 @@ def test_machine_formats_are_utf8_whatever_the_locale(folder: str) -> None:
     assert text.stdout.decode("ascii").startswith("Cause out-of-cheese\n")
 
 
+@pytest.mark.parametrize("words", [[], ["--tee"], ["--follow"], ["rules", "new", "some-id"]])
+def test_standard_input_that_cannot_be_read_is_said_not_taken_for_an_empty_log(
+    words: list[str], tmp_path: Path
+) -> None:
+    with (tmp_path / "written").open("wb") as only_written:
+        result = subprocess.run([sys.executable, "-m", "cudnn_triage", *words], stdin=only_written, capture_output=True)
+    said = b"cudnn-triage: <stdin>: cannot be read: Bad file descriptor\n"
+    assert (result.returncode, result.stdout, result.stderr) == (2, b"", said)
+
+
 def test_names_from_an_archive_do_nothing(folder: str, tmp_path: Path) -> None:
     names = [
         "\x1b[31mred\x07.log",

@@ -103,6 +103,25 @@ def test_a_gpu_name_gives_its_compute_capability(name: str, cc: str) -> None:
     assert row("gpus", "gpu", name).get("cc") == cc
 
 
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [
+        ("/env/lib/python3.10/site-packages/flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so", "flash-attn"),
+        (
+            "/usr/lib/python3.8/dist-packages/MinkowskiEngine-0.5.4-py3.8-linux-x86_64.egg/MinkowskiEngineBackend.so",
+            "MinkowskiEngine",
+        ),
+        ("D:\\env\\Lib\\site-packages\\pytorch3d\\_C.cp310-win_amd64.pyd", "pytorch3d"),
+        ("fused_layer_norm_cuda.cpython-37m-x86_64-linux-gnu.so", "apex"),
+        ("mmcv/_ext.cpython-38-x86_64-linux-gnu.so", "mmcv"),
+        ("/envs/vllm/lib/python3.11/site-packages/unheard_of/_C.abi3.so", None),  # an environment with a package's name
+        ("/home/vllm/src/unheard_of/_C.abi3.so", None),
+    ],
+)
+def test_a_compiled_module_tells_its_package(file: str, package: str | None) -> None:
+    assert row("extensions", "path", file).get("package") == package
+
+
 def test_an_unknown_gpu_gives_nothing() -> None:
     assert row("gpus", "gpu", "Radeon RX 7900 XTX") == {}
 

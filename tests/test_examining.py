@@ -394,12 +394,43 @@ def _alive(mark: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("words", [["--probe"], ["probe"], ["verify", "no-card"]])
-def test_a_bad_place_for_readings_costs_no_answer(
+PROBING = pytest.mark.parametrize("words", [["--probe"], ["probe"], ["verify", "no-card"]])
+
+
+@PROBING
+def test_a_bad_place_for_readings_is_told_before_anything_is_run(
+    base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cudnn_triage.examining.Examination.run", lambda *_: pytest.fail("a probe ran"))
+    log = LOG if words == ["--probe"] else None
+    for place, why in (("no/x.json", "No such file or directory"), ("", "Is a directory")):
+        assert call(base, tmp_path, *words, "--save-facts", str(tmp_path / place), log=log) == 2
+        told = capsys.readouterr()
+        assert (told.out, told.err) == ("", f"cudnn-triage: --save-facts {tmp_path / place}: {why}\n")
+
+
+def test_the_place_for_readings_stays_as_it_is_until_they_are_there(
+    base: Rules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    old.write_text("the readings of yesterday", encoding="utf-8")
+    for place in (old, new):
+        monkeypatch.setattr("cudnn_triage.examining.Examination.run", _interrupted)
+        assert call(base, tmp_path, "probe", "--save-facts", str(place), log=None) == 130
+    assert old.read_text(encoding="utf-8") == "the readings of yesterday"
+    assert not new.exists()
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@PROBING
+def test_a_place_that_takes_no_readings_costs_no_answer(
     base: Rules, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     log = "RuntimeError: the program wants 200 bytes of the card" if words == ["--probe"] else None
-    assert call(base, tmp_path, *words, "--save-facts", str(tmp_path / "no" / "x.json"), log=log) == 2
+    assert call(base, tmp_path, *words, "--save-facts", "/dev/full", log=log) == 2
     told = capsys.readouterr()
     assert len(told.out.splitlines()) > 1
-    assert "x.json: No such file or directory" in told.err
+    assert "--save-facts /dev/full: No space left on device" in told.err

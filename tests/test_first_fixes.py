@@ -48,12 +48,44 @@ DRIVER_384 = (
 NVTRUST = 'return FileMap("/dev/mem", bar_addr, bar_size)\nGPU /sys/bus/pci/devices/0000:0f:00.0 broken: [Errno 1] Operation not permitted'
 THEANO = "RuntimeError: Could not find cudnn library (looked for v5[.1])\nUsing Theano backend."
 NO_GCC = "RuntimeError: Failed to find C compiler. Please specify via CC environment variable."
+SITE = "/env/lib/python3.10/site-packages"
+SYMBOL = "undefined symbol: _ZN2at4_ops10zeros_like4callERKNS_6TensorE"
+PYTORCH3D = f"ImportError: {SITE}/pytorch3d/_C.cpython-310-x86_64-linux-gnu.so: {SYMBOL}"
+IN_VLLM = f"ImportError: {SITE}/vllm/_C.abi3.so: {SYMBOL}"
+IN_AN_EGG = f"ImportError: {SITE}/pointops-0.0.0-py3.10-linux-x86_64.egg/pointops_cuda.so: {SYMBOL}"
+IN_FLASH = (
+    f'Traceback (most recent call last):\n  File "{SITE}/flash_attn/flash_attn_interface.py", line 10, in <module>\n'
+)
+IN_FLASH += "    import flash_attn_2_cuda\nImportError: libtorch_cuda_cu.so: cannot open shared object file: No such file or directory"
+ILLEGAL = "RuntimeError: CUDA error: an illegal memory access was encountered"
+STARTED = 'Traceback (most recent call last):\n  File "{}", line 20, in <module>\n    main()\n' + ILLEGAL
 
 ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
     (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
     (MODULE.format("6.17.9-76061709-generic"), "driver-not-loaded", "ubuntu-drivers", "dnf"),
     (MODULE.format("6.4.1-zen1-1-zen"), "driver-not-loaded", "pacman", "apt-get"),
     (NO_DRIVER, "driver-not-loaded", "ubuntu-drivers install", "docker"),
+    (
+        PYTORCH3D,
+        "abi-mismatch",
+        "--no-build-isolation --no-deps git+https://github.com/facebookresearch/pytorch3d",
+        "PACKAGE",
+    ),
+    (IN_VLLM, "abi-mismatch", "uv pip install --python vllm-env vllm", "PACKAGE"),
+    (IN_AN_EGG, "abi-mismatch", "find . -name setup.py", "PACKAGE"),
+    (
+        STARTED.format("tools/demo.py"),
+        "illegal-memory-access",
+        "CUDA_LAUNCH_BLOCKING=1 python tools/demo.py",
+        "train.py",
+    ),
+    (
+        f"$ python3 run.py --gpu 0\n{ILLEGAL}",
+        "illegal-memory-access",
+        "CUDA_LAUNCH_BLOCKING=1 python run.py",
+        "train.py",
+    ),
+    (IN_FLASH, "abi-mismatch", "--no-deps flash-attn", "PACKAGE"),
     (
         "slurmd: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
         "driver-not-loaded",
@@ -100,6 +132,66 @@ def test_the_first_fix_fits_the_log(log: str, cause: str, says: str, never: str)
     first = found.fixes[0]
     commands = "\n".join(first.commands)
     assert first.safety != "inspect"
+    assert says in commands
+    assert never not in commands
+
+
+@pytest.mark.parametrize(
+    ("log", "command", "never"),
+    [
+        (STARTED.format("tools/demo.py"), "python tools/demo.py", "train.py"),
+        (STARTED.format("/home/u/a b/demo.py"), "python demo.py", "a b"),
+        (STARTED.format("$(reboot).py"), "python train.py", "reboot"),
+        (STARTED.format("-c.py"), "python train.py", "python -c.py"),
+        (f"$ python3 run.py --gpu 0\n{ILLEGAL}", "python run.py", "train.py"),
+    ],
+)
+def test_a_command_names_the_script_that_was_started_if_its_name_is_no_code(log: str, command: str, never: str) -> None:
+    commands = "\n".join(triage(log, knowledge=KNOWLEDGE).diagnoses[0].fixes[0].commands)
+    assert f"CUDA_LAUNCH_BLOCKING=1 {command}" in commands
+    assert never not in commands
+
+
+OLD_OOM = "CUDA out of memory. Tried to allocate 2.93 GiB (GPU 0; 23.80 GiB total capacity; 12.04 GiB already allocated; 2.82 GiB free; "
+OLD_OOM += (
+    "19.69 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb"
+)
+WATCHDOG = "[E ProcessGroupNCCL.cpp:821] [Rank {}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={}, OpType=ALLREDUCE, "
+WATCHDOG += "Timeout(ms)=1800000) ran for 1803391 milliseconds before timing out."
+BY_RANK = """Traceback (most recent call last):
+  File "/home/x/train.py", line 4, in <module>
+    torch.cuda.set_device({})
+RuntimeError: CUDA error: invalid device ordinal"""
+NO_SYMBOL = "ImportError: /home/x/lib/python3.10/site-packages/{}: undefined symbol: _ZN3c104cuda9SetDeviceEi"
+TORCH_ROWS = [
+    (OLD_OOM, "memory-fragmentation", "max_split_size_mb", "expandable_segments"),
+    (WATCHDOG.format(0, 1), "nccl-timeout", "NCCL_P2P_DISABLE=1", "timedelta"),
+    ("Evaluating the results...\n" + WATCHDOG.format(1, 4178), "nccl-timeout", "timedelta", "NCCL_P2P_DISABLE"),
+    (BY_RANK.format("local_rank"), "invalid-device-ordinal", "--nproc_per_node=gpu", "put 0 there"),
+    (BY_RANK.format("gpu_id"), "invalid-device-ordinal", "put 0 there", "--nproc_per_node"),
+    (
+        NO_SYMBOL.format("pytorch3d/_C.cpython-310-x86_64-linux-gnu.so"),
+        "abi-mismatch",
+        "pytorch3d.git@stable",
+        "PACKAGE",
+    ),
+    (NO_SYMBOL.format("ops-0.0.0-py3.10-linux-x86_64.egg/ops.so"), "abi-mismatch", "setup.py install", "PACKAGE"),
+    (NO_SYMBOL.format("torch/_C.cpython-310-x86_64-linux-gnu.so"), "abi-mismatch", "pip uninstall -y torch", "PACKAGE"),
+    ("RuntimeError: rnn: hx is not contiguous", "unsupported-cudnn-input", "h.contiguous()", "enabled=False"),
+    ("ModuleNotFoundError: No module named 'torch._six'", "api-removed", "collections.abc", "conda create"),
+    (
+        "cuda runtime error (35) : CUDA driver version is insufficient for CUDA runtime version at /pytorch/torch/csrc/cuda/Module.cpp:34",
+        "driver-too-old",
+        "ubuntu-drivers install",
+        "cu126",
+    ),
+]
+
+
+@pytest.mark.parametrize(("log", "cause", "says", "never"), TORCH_ROWS)
+def test_what_a_pytorch_log_tells_decides_its_first_fix(log: str, cause: str, says: str, never: str) -> None:
+    found = next(d for d in triage(log, knowledge=KNOWLEDGE).diagnoses if d.cause == cause)
+    commands = "\n".join(found.fixes[0].commands)
     assert says in commands
     assert never not in commands
 

@@ -11,7 +11,7 @@ from conftest import Rules
 from cudnn_triage.engine import triage
 from cudnn_triage.general import GeneralReader
 from cudnn_triage.knowledge.base import load
-from cudnn_triage.knowledge.needed import needed_words
+from cudnn_triage.knowledge.patterns import needed_words
 from cudnn_triage.ranking import DEFAULTS
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"

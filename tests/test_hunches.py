@@ -25,6 +25,7 @@ words:
   - ["sprocket", '3 1:9 0:-9']
   - ["gasket", '3 2:9']
   - ["kitchen", '3 3:9']
+  - ["bracket", '3 1:1']
   - ["widget", '1']
 """
 KETTLE = "points_to: [{cause: off, strength: likely}]\n"
@@ -103,6 +104,21 @@ def test_a_failure_of_another_kind_stays_unrelated_unless_the_words_are_sure(wor
     assert said(words, f"{FAILED}the kettle boiled in the kitchen").verdict == "unrelated"
     assert said(words, f"{FAILED}the kettle boiled").verdict == "unrelated"
     assert causes(words, f"{FAILED}the kettle boiled on a sprocket")[0] == "right"
+
+
+def test_where_a_program_died_without_a_reason_words_need_be_less_sure(words: Rules) -> None:
+    words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
+    died = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  "
+    assert causes(words, f"{died}the kettle boiled at a bracket\nAborted (core dumped)")[0] == "right"
+    assert said(words, f"{FAILED}the kettle boiled at a bracket").verdict == "unrelated"
+
+
+def test_words_speak_for_a_complaint_that_rules_hardly_heed(words: Rules) -> None:
+    weak = "points_to: [{cause: left, strength: weak}, {cause: right, strength: weak}]\n"
+    words.signature("creaks", "the hinge creaks", more=weak)
+    words.file("weights.yaml", "none: 3\n")
+    assert causes(words, "the hinge creaks at the sprocket")[0] == "right"
+    assert causes(words, "the hinge creaks") == []
 
 
 def test_words_say_nothing_against_a_message_that_knows_what_failed_outside_the_field(words: Rules) -> None:

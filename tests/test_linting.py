@@ -150,8 +150,9 @@ CODES_FILE, TABLE_FILE, FACTS_FILE, PROBES_FILE = list(FILES)[4:]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A small folder of rules in which nothing is wrong."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small folder of rules in which nothing is wrong, below the working folder."""
+    monkeypatch.chdir(tmp_path)
     root = tmp_path / "rules"
     for name, text in FILES.items():
         path = root / name
@@ -867,6 +868,26 @@ def test_table_rows_may_take_source_and_date_from_their_table(folder: Path) -> N
     assert lint([folder]) == []
 
 
+def test_all_that_is_wrong_with_the_shape_of_a_file_is_told(folder: Path) -> None:
+    path = change(folder, OLD, "title: The", "titel: The")
+    change(folder, OLD, "strength: likely", "strength: likeli")
+    change(folder, OLD, "against: weak", "against: [weak]\n    wen: x")
+    change(folder, OLD, "read: 2026-11-20", "read: today")
+    assert [(p.file, p.line, p.field, p.message.partition(";")[0]) for p in lint([folder])] == [
+        (f"rules/{OLD}", 1, "", "missing required field `title`"),
+        (f"rules/{OLD}", 2, "titel", "unknown field"),
+        (
+            f"rules/{OLD}",
+            7,
+            "points_to[0].strength",
+            "'likeli': expected one of certain, likely, possible, strong, weak",
+        ),
+        (f"rules/{OLD}", 10, "points_to[1].against", "expected a text, got a list"),
+        (f"rules/{OLD}", 11, "points_to[1].wen", "unknown field"),
+        (f"rules/{OLD}", line_of(path, "read: "), "read", "expected a date such as 2026-11-20, got 'today'"),
+    ]
+
+
 def test_one_id_in_two_files(folder: Path) -> None:
     again = folder / "signatures" / "other" / "frob-old.yaml"
     again.parent.mkdir()
@@ -904,6 +925,9 @@ def test_weights_are_numbers(folder: Path) -> None:
     assert (problem.file, problem.line, problem.field) == ("rules/weights.yaml", 2, "strong")
     (folder / "weights.yaml").write_text("- certain\n- strong\n", encoding="utf-8")
     assert [p.file for p in lint([folder])] == ["rules/weights.yaml"]
+    (folder / "weights.yaml").write_text("certain: 6.5\nsturdy: 3\n", encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.line, problem.field) == ("rules/weights.yaml", 2, "sturdy")
 
 
 NAMED = """\
@@ -1106,13 +1130,14 @@ def test_the_command_prints_the_problems_and_fails(
     folder: Path, action: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("cudnn_triage.knowledge.base.source_rules", lambda: str(folder))
+    monkeypatch.chdir(ROOT)
     assert main(["rules", action, str(folder)]) == 0
     assert capsys.readouterr().out == "0 problems\n"
     file, old, new, *_ = MISTAKES["near-miss-matches"]
     path = change(folder, file, old, new)
     assert main(["rules", action, str(folder)]) == 1
     first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith(f"rules/{file}:{line_of(path, '[worker]')}: near_misses[0]: matches, but must not")
+    assert first.startswith(f"{path}:{line_of(path, '[worker]')}: near_misses[0]: matches, but must not")
     assert last == "1 problem"
 
 

@@ -355,6 +355,22 @@ def test_native_windows_has_no_new_tensorflow() -> None:
     assert "if it runs in WSL2 with Python 3.10 to 3.13" in told
 
 
+def test_what_would_work_is_told_where_the_gpu_is_not_known_either() -> None:
+    """No build works on every GPU, so what is not known is named beside what would have to change, and asked for."""
+    answer = ask(python="2.7")
+    assert answer.status == "none"
+    assert [option.when[:15] for option in answer.options] == ["if conda instal", "if Python is 3."]
+    assert all(option.when.endswith(" and the GPU and the driver version allow it") for option in answer.options)
+    assert ["compute capability" in answer.questions[0].fact, "driver version" in answer.questions[1].fact] == [
+        True,
+        True,
+    ]
+    sure = ask(python="2.7", gpu="8.6")
+    assert [option.when[:15] for option in sure.options] == ["if conda instal", "if Python is 3."]
+    assert not any("allow" in option.when for option in sure.options)
+    assert not sure.questions
+
+
 def test_macos_and_jetson_have_none() -> None:
     assert ask(gpu="8.6", system="macos", python="3.11").status == "none"
     jetson = ask(gpu="8.6", jetson=True)

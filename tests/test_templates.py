@@ -176,6 +176,7 @@ SAMPLES: dict[str, list[str]] = {
     "cc": ["8.6", "86", "sm_86", "compute_90a", "(8, 6)", "sm_120"],
     "archs": ["sm_50 sm_60 compute_90", "sm_37 sm_50", "3.5;5.2;8.0+PTX"],
     "soname": ["libcudnn.so.8", "/usr/local/lib/libcublas.so.11", "cudnn64_8.dll", "libfoo.dylib", "libc10_cuda.so"],
+    "script": ["train.py", "tools/dist_train.py", "run-2.py"],
     "path": ["/usr/lib/python3/a.py", "C:\\x\\y.py", "relative/file"],
     "word": ["conv2d", "a_b.c+d-e", "7"],
 }
@@ -205,6 +206,8 @@ def test_each_hole_takes_each_form_of_its_value_and_no_more(kind: str, value: st
         ("soname", "libcudnn"),
         ("soname", "libcudnn.sock"),
         ("bytes", "1.5GB"),
+        ("script", "train.pyc"),
+        ("script", "$(reboot).py"),
         ("word", "two words"),
         ("path", "two words"),
         ("vtuple", "8.6"),

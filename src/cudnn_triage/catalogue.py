@@ -117,9 +117,9 @@ def _built_with(told: Facts, knowledge: Knowledge) -> Iterator[str]:
             releases: dict[str, list[Version]] = {}
             for table in knowledge.tables:
                 column = next((column for column, name in table["gives"].items() if name == built), "")
-                if column and table["match"] in ("exact", "minor") and table["key"].endswith(".version"):
+                if column and table["match"] in ("exact", "minor") and table["keys"][0].endswith(".version"):
                     found = (version(row["key"]) for row in table["rows"] if _of(row.get(column, ""), wanted))
-                    framework = table["key"].removesuffix(".version")
+                    framework = table["keys"][0].removesuffix(".version")
                     releases.setdefault(framework, []).extend(release for release in found if release)
             for framework, mine in releases.items():
                 if mine:

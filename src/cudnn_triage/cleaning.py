@@ -11,7 +11,7 @@ from .escapes import Terminal, apart
 from .lines import Line, Run
 from .loggers import logger
 from .markup import Margins, Page
-from .places import moved, places_of
+from .places import Copied, Verbatim, moved, places_of
 from .prefixes import Prefixes
 from .reading import Log
 from .spread import SHORTEST, spread
@@ -142,64 +142,45 @@ def _strip_logger(draft: Draft) -> None:
 
 def _finish(log: Log, drafts: Iterable[Draft]) -> list[Line]:
     places = places_of(log)
-    encoding = log.encoding
+    copied = bool(log.pieces)
     lines: list[Line] = []
     for draft in drafts:
-        if draft.runs is None and (span := places.whole(draft.row, draft.start, draft.end)) is not None:
-            number, own, start, end = span
-            lines.append(
-                Line(
-                    draft.text,
-                    number + 1,
-                    start,
-                    end,
-                    own,
-                    (),
-                    draft.rank,
-                    draft.level,
-                    encoding,
-                    draft.program,
-                    draft.carrier,
-                )
-            )
-            continue
-        runs: list[Run] = []
-        breaks: list[int] = []
-        if draft.runs is None:  # a copy without changes
-            found = places.stretches(draft.start, len(draft.text))
-            _, number, _, start = found[0]
-            line = number
-        else:
-            number, _, start = places.locate(draft.start)
-            line = number
-            found = [
-                (at + offset, row, column, byte)
-                for at, source, length in _stretches(draft.runs, len(draft.text))
-                for offset, row, column, byte in places.stretches(source, length)
-            ]
-        if draft.runs is not None or found[0][2] or log.pieces:
-            for at, row, column, byte in found:
-                if row > line:
-                    breaks.extend([at] * (row - line))
-                    line = row
-                runs.append((at, column, byte))
-        end = max(places.locate(draft.end)[2], start)
+        number, start, end, runs, breaks = _raw_place(draft, places, copied)
         lines.append(
-            Line(
-                draft.text,
-                number + 1,
-                start,
-                end,
-                tuple(runs),
-                tuple(breaks),
-                draft.rank,
-                draft.level,
-                encoding,
-                draft.program,
-                draft.carrier,
-            )
-        )
+            Line(draft.text, number + 1, start, end, runs, breaks, draft.rank, draft.level, log.encoding, draft.program,
+                 draft.carrier)
+        )  # fmt: skip
     return lines
+
+
+def _raw_place(
+    draft: Draft, places: Verbatim | Copied, copied: bool
+) -> tuple[int, int, int, tuple[Run, ...], tuple[int, ...]]:
+    """Where a line stands in the raw log: 0-based line, first byte, byte past the last one, runs and breaks."""
+    if draft.runs is None:  # a copy without changes
+        if (span := places.whole(draft.row, draft.start, draft.end)) is not None:
+            number, own, start, end = span
+            return number, start, end, own, ()
+        found = places.stretches(draft.start, len(draft.text))
+        _, number, _, start = found[0]
+    else:
+        number, _, start = places.locate(draft.start)
+        found = [
+            (at + offset, row, column, byte)
+            for at, source, length in _stretches(draft.runs, len(draft.text))
+            for offset, row, column, byte in places.stretches(source, length)
+        ]
+    runs: list[Run] = []
+    breaks: list[int] = []
+    if draft.runs is not None or found[0][2] or copied:
+        line = number
+        for at, row, column, byte in found:
+            if row > line:
+                breaks.extend([at] * (row - line))
+                line = row
+            runs.append((at, column, byte))
+    end = max(places.locate(draft.end)[2], start)
+    return number, start, end, tuple(runs), tuple(breaks)
 
 
 def _stretches(runs: list[tuple[int, int]], length: int) -> list[tuple[int, int, int]]:

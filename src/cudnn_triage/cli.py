@@ -129,13 +129,14 @@ def triage_command(args: Sequence[str]) -> int:
     if options.follow:
         reports = [_follow(options, triager, lambda report: write(shown(report), options.format, options))]
     else:
-        logs = _logs(options, triager.knowledge, late)
         if options.probe or options.facts:
-            from .examining import reports as settled
+            from . import examining
 
-            reports = settled(triager, logs, options, late)
+            machine = examining.Subject(triager, options)  # what is wrong with its options is told before a log is read
+            logs = _logs(options, triager.knowledge, late)
+            reports = examining.reports(triager, logs, machine, options.assume_local, late)
         else:
-            reports = [triager.triage(log) for log in logs]
+            reports = [triager.triage(log) for log in _logs(options, triager.knowledge, late)]
         reports = [shown(report) for report in reports]
         show(reports, options, below=options.tee)
     if late:
@@ -170,7 +171,8 @@ def _logs(options: argparse.Namespace, known: Knowledge, unread: list[UsageError
             else:
                 logs += read_file(name, known, progress)
         except ReadError as error:
-            unread.append(UsageError(f"{unreadable(error)}{'' if os.path.exists(name) else meant(name)}"))
+            there = name == "-" or os.path.exists(name)
+            unread.append(UsageError(f"{unreadable(error)}{'' if there else meant(name)}"))
         finally:
             progress.done()
     if not logs and unread:
@@ -193,9 +195,13 @@ def meant(name: str) -> str:
 
 def _follow(options: argparse.Namespace, triager: Triager, tell: Callable[[Report], None]) -> Report:
     from .live import follow, outlive_interrupt
+    from .reading import ReadError
 
     outlive_interrupt()
-    return follow(_input(), "<stdin>", triager, tell)
+    try:
+        return follow(_input(), "<stdin>", triager, tell)
+    except ReadError as error:
+        raise unreadable(error) from error
 
 
 def _source(*, tee: bool) -> Source:
@@ -233,9 +239,13 @@ def knowledge(folders: Sequence[str]) -> Knowledge:
 
 def standard_input() -> list[Log]:
     """The logs on standard input, whole. Raises ReadError."""
-    from .reading import read
+    from .reading import cannot_read, read
 
-    return read(_input().read(), "<stdin>")
+    try:
+        data = _input().read()
+    except OSError as error:
+        raise cannot_read("<stdin>", error) from error
+    return read(data, "<stdin>")
 
 
 def unreadable(error: Exception) -> UsageError:

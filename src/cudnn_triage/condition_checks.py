@@ -37,7 +37,7 @@ def conditions(book: Rulebook) -> Iterator[Problem]:
                 if text != "never":
                     yield from _possible(text, told.by_anything, _FIXES, book, cause.id, f"$.fixes[{i}].{field}")
             yield from _guarded(fix.when, book, cause.id, f"$.fixes[{i}].when")
-    used = {name for document in book.documents.values() for name in HOLDS.findall(str(document.data))}
+    used = {name for document in book.files for name in HOLDS.findall(str(document.data))}
     for name in book.conditions.keys() - used:
         document = book.documents[f"conditions/{name}"]
         yield document.problem(f"$.conditions.{name}", f"no rule asks whether it holds({name})")
@@ -48,7 +48,7 @@ class _Told:
 
     def __init__(self, book: Rulebook) -> None:
         self._book = book
-        self._tables = [(table.key, table.gives.values()) for table in book.tables.values()]
+        self._tables = [((table.key, *table.otherwise), table.gives.values()) for table in book.tables.values()]
         self._said = {*STRUCTURE_FACTS, *_ALWAYS}
         for signature in book.signatures.values():
             self._said |= signature.types.keys() | signature.sets.keys()

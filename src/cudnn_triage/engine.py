@@ -6,16 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from .cleaning import clean
-from .evidence import (
-    Case,
-    carriers,
-    collect_facts,
-    matched,
-    silence_catch_alls,
-    structure_facts,
-    unexplained_lines,
-    weigh,
-)
+from .evidence import Case, matched, silence_catch_alls, weigh
 from .facts import Fact, Facts
 from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
@@ -24,6 +15,7 @@ from .hunches import Hunches, guess
 from .knowledge.base import Knowledge, load
 from .light import replaced
 from .lines import Line
+from .log_facts import carriers, collect_facts, structure_facts
 from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
 from .reading import Log, noted, read, read_text
@@ -37,6 +29,7 @@ from .tables import derive
 from .values import Soname, Version
 from .values import read as read_value
 from .whereabouts import NOWHERE, machine
+from .wording import unexplained_lines
 
 NO_LOOK = Look()  # no machine was looked at
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,9 +58,14 @@ def run(command: str, args: Sequence[str]) -> int:
 
 
 class Subject:
-    """The machine that is looked at: this one, by probes as they are asked for, or the one whose readings were saved."""
+    """The machine that is looked at: this one, by probes as they are asked for, or the one whose readings were saved.
+
+    Raises UsageError, before anything is run, where options name no interpreter, no readings or no place to save them.
+    """
 
     def __init__(self, triager: Triager, options: argparse.Namespace) -> None:
+        self._place = options.save_facts
+        _check_place(self._place)
         self._triager = triager
         self._known = triager.knowledge
         self._why: dict[str, str] = {}
@@ -122,42 +128,53 @@ class Subject:
         captured = (fact for message in run.messages for fact in self._triager.captures(message))
         return [Fact(fact.name, fact.value, "local") for fact in captured if covers(may, fact.name)]
 
-    def save(self, path: str) -> None:
-        """Write the readings to a file for ``--facts``, with secrets masked."""
+    def save(self, late: list[UsageError]) -> None:
+        """Write the readings, with secrets masked, where ``--save-facts`` says. That it could not be done is put into ``late``:
+        it costs no answer."""
+        if not self._place:
+            return
         text = readings.dump(self.outcomes, self.interpreter, masked)
-        if path == "-":
+        if self._place == "-":
             emit(text)
             return
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            Path(self._place).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"--save-facts {path}: {error.strerror}") from error
+            late.append(_unsaved(self._place, error))
 
 
-def reports(triager: Triager, logs: Iterable[Log], options: argparse.Namespace, late: list[UsageError]) -> list[Report]:
-    """The reports on logs, with this machine (or the saved readings of one) looked at to settle them.
+def _check_place(path: str) -> None:
+    """Raise UsageError where no file can be written; what is there, and what is no file, stays as it is."""
+    if path in ("", "-") or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+        return
+    new = not os.path.exists(path)
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise _unsaved(path, error) from error
+    if new:
+        os.unlink(os.path.realpath(path))
 
-    What is wrong with the place where readings are to be saved is put into ``late``: the reports come first.
-    """
-    machine = Subject(triager, options)
-    out = [_settled(triager, log, machine, options.assume_local) for log in logs]
-    _save(machine, options, late)
+
+def _unsaved(path: str, error: OSError) -> UsageError:
+    return UsageError(f"--save-facts {path}: {error.strerror}")
+
+
+def reports(
+    triager: Triager, logs: Iterable[Log], machine: Subject, assume_local: bool, late: list[UsageError]
+) -> list[Report]:
+    """The reports on logs, with a machine looked at to settle them. That its readings could not be saved is put into ``late``."""
+    out = [_settled(triager, log, machine, assume_local) for log in logs]
+    machine.save(late)
     return out
 
 
-def _save(machine: Subject, options: argparse.Namespace, late: list[UsageError]) -> None:
-    if options.save_facts:
-        try:
-            machine.save(options.save_facts)
-        except UsageError as error:
-            late.append(error)
-
-
 @contextmanager
-def _saved(machine: Subject, options: argparse.Namespace) -> Iterator[None]:
+def _saved(machine: Subject) -> Iterator[None]:
     """Save the readings, and say that it could not be done only after what is shown meanwhile."""
     late: list[UsageError] = []
-    _save(machine, options, late)
+    machine.save(late)
     yield
     if late:
         raise late[0]
@@ -228,7 +245,7 @@ def _probe(args: Sequence[str]) -> int:
     triager = Triager(known)
     machine = Subject(triager, options)
     machine.run(dict.fromkeys(options.ids or known.probes, ""))
-    with _saved(machine, options):
+    with _saved(machine):
         if options.save_facts == "-":
             return OK
         report = triager.check_up(machine.facts(), machine.look)
@@ -268,10 +285,10 @@ def _verify(args: Sequence[str]) -> int:
     if options.cause not in known.causes:
         raise UsageError(f"no cause {options.cause!r}{nearest(options.cause, known.causes)}")
     triager = Triager(known)
-    case = triager.examine(clean(_one_log(options.log))) if options.log else None
     machine = Subject(triager, options)
+    case = triager.examine(clean(_one_log(options.log))) if options.log else None
     check = verify(options.cause, machine, case, known)
-    with _saved(machine, options):
+    with _saved(machine):
         as_json = options.format == "json"
         text = (
             json.dumps(check.to_dict(machine.look), ensure_ascii=False)

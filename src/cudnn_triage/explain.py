@@ -164,7 +164,7 @@ def _rows(line: str, width: int) -> list[str]:
 
 
 def _lines(part: Part) -> Iterator[str]:
-    if not (isinstance(part, Prose) and part.title in ("Number", "Kind", "What to do")):
+    if not (isinstance(part, Prose) and part.beside):
         yield ""
     match part:
         case Prose(title, text):

@@ -90,6 +90,8 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
         document = book.documents[f"compat/{name}"]
         if table.key and table.gives:
             yield from names_known.fact(table.key, document, "$.key")
+            for at, name in enumerate(table.otherwise):
+                yield from names_known.fact(name, document, f"$.otherwise[{at}]")
         for column, fact in table.gives.items():
             yield from names_known.fact(fact, document, f"$.gives.{column}")
 
@@ -98,7 +100,7 @@ def readable(name: str, book: Rulebook) -> bool:
     """Whether some probe reads a fact, or a table works it out from what one reads."""
     if name.startswith("probe."):
         return name in book.facts
-    tables = [(table.key, table.gives.values()) for table in book.tables.values()]
+    tables = [((table.key, *table.otherwise), table.gives.values()) for table in book.tables.values()]
     return any(covers(p.reads, source) for source in sources(name, tables) for p in book.probes.values())
 
 

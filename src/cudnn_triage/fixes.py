@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .conditions import Seen, holds
 from .facts import Facts
 from .knowledge.base import Knowledge
-from .light import pattern
+from .light import pattern, replaced
 from .report import FixItem
-from .values import Soname, Value, Version
+from .values import Script, Soname, Value, Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,17 +21,11 @@ if TYPE_CHECKING:
 _HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _DECIDING = ("gpu.cc", "driver.version", "cuda.driver")  # facts without which the solver is not asked
 _USUAL = "python"  # the language of a program, unless its log shows another
-_TYPED = (Version, Soname, int, float)
+_TYPED = (Version, Soname, Script, int, float)
 _CODE = pattern(
     r"[!%#{]|import |from |[A-Za-z_][\w.]* = |[A-Za-z_][\w.]*\("
 )  # what a cell of a notebook takes as it is
-_SHELL = pattern(  # a shell's command, among checks that say in words what is to be seen
-    r"(?:[A-Z_]+=\S* )*(?:python3?|pip3?|uv|nvidia-smi|nvcc|ls|cat|df|free|find|grep|ldconfig|ldd|env|dpkg|torchrun"
-    r"|echo|file|tail|head|cuobjdump|trtexec|compute-sanitizer|julia|ffprobe|conda|gcc|horovodrun|th|qstat|bjobs|matlab"
-    r"|clinfo|cmake|ffmpeg|id|lspci|modinfo|poetry|rocminfo|strings|ulimit|which)"
-    r"(?: [^a-z ]| \S+\.(?:py|so|dll|log)\b| (?:list|check|freeze|show|topo|pip)\b|$)"
-)
-_SAFE = pattern(r"[\w.+:/=-]*", re.ASCII)
+_SAFE = pattern(r"[\w.+:/=@#-]*", re.ASCII)
 
 
 def ready(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge: Knowledge) -> tuple[FixItem, ...]:
@@ -88,8 +83,6 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[Fi
     """A fix with the versions that the solver works out from the facts, and True; as written where they do not suffice."""
     if not any(facts.values(name) for name in _DECIDING):
         return _fix(fix, facts, knowledge), False  # nothing is known that would rule a build out
-    from dataclasses import replace
-
     from .solving import Wishes, solve  # most reports need no solver
     from .solving.situation import from_facts
 
@@ -106,9 +99,9 @@ def _solved(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> tuple[Fi
         item = _fix(fix, facts, knowledge)
         asked = tuple(f"{question.fact}: {question.ask}" for question in answer.questions)
         why = f"{item.why}; {answer.summary}" if answer.status == "none" else item.why
-        return replace(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked)))), False
+        return replaced(item, why=why, missing=tuple(dict.fromkeys((*item.missing, *asked)))), False
     title, why = f"Install {answer.choice.words}", "; ".join(answer.reasons)
-    return _as_typed(FixItem(title, fix["safety"], answer.commands, "", answer.verify, why), facts), True
+    return _as_typed(FixItem(title, fix["safety"], answer.commands, "", answer.verify, why), facts, knowledge), True
 
 
 def _installed(answer: Answer, situation: Situation) -> bool:
@@ -129,19 +122,27 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     if manager:
         commands = tuple(_called(command, manager, knowledge) for command in commands)
         verify = tuple(_called(command, manager, knowledge) for command in verify)
-    return _as_typed(
-        FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing)), facts
-    )
+    item = FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing))
+    return _as_typed(item, facts, knowledge)
 
 
-def _as_typed(item: FixItem, facts: Facts) -> FixItem:
+def _as_typed(item: FixItem, facts: Facts, knowledge: Knowledge) -> FixItem:
     """A fix as it is typed where the log is from: in a hosted notebook, into cells."""
     if not facts.values("platform.hosted"):
         return item
-    from dataclasses import replace
+    is_command = _shell(knowledge).match
+    verify = tuple(_in_a_cell(check) if is_command(check) else check for check in item.verify)
+    return replaced(item, commands=tuple(map(_in_a_cell, item.commands)), verify=verify)
 
-    verify = tuple(_in_a_cell(check) if _SHELL.match(check) else check for check in item.verify)
-    return replace(item, commands=tuple(map(_in_a_cell, item.commands)), verify=verify)
+
+@lru_cache(maxsize=4)
+def _shell(knowledge: Knowledge) -> re.Pattern[str]:
+    """What a shell's command begins with, among checks that say in words what is to be seen."""
+    rows = knowledge.table["shell"]["rows"] if "shell" in knowledge.table else ()
+    plain = [re.escape(row["key"]) for row in rows]
+    with_verb = [rf"{re.escape(row['key'])} (?:{row['verbs'].replace(' ', '|')})\b" for row in rows if "verbs" in row]
+    starts = [rf"(?:{'|'.join(plain)})(?: [^a-z ]| \S+\.(?:py|so|dll|log)\b|$)", *with_verb]
+    return re.compile(rf"(?:[A-Z_]+=\S* )*(?:{'|'.join(starts)})") if rows else re.compile(r"(?!)")
 
 
 def _in_a_cell(command: str) -> str:
@@ -173,8 +174,9 @@ def _called(command: str, manager: dict[str, str], knowledge: Knowledge) -> str:
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:
-    """``command`` with {fact} holes filled. Only typed values (versions, numbers, library names) and what a table says enter
-    a command, and quoted; a hole whose fact is unknown or has several values becomes {what it is} and is added to ``missing``.
+    """``command`` with {fact} holes filled. Only typed values (versions, numbers, names of libraries and scripts) and what a
+    table says enter a command, and quoted; a hole whose fact nobody told takes what is usual, or becomes {what it is} and is
+    added to ``missing``.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -184,6 +186,8 @@ def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str
         value = facts.one(name)
         if value is None and facts.values(name):
             value = facts.values(name)[-1]
+        if value is None and (usual := knowledge.facts.get(name, {}).get("usual")):
+            return str(usual)
         if value is None or not (isinstance(value, _TYPED) or all(f.origin == "table" for f in facts.find(name))):
             missing[_ask(name, knowledge)] = None
             return f"{{{_title(name, knowledge)}}}"

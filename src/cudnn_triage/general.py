@@ -9,23 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from .evidence import (
-    PRINTED,
-    WEIGHTY,
-    Case,
-    complains,
-    has_field_word,
-    pasted,
-    serious_failures,
-    spoken_of,
-    unexplained_lines,
-)
+from .evidence import Case
 from .knowledge.base import Knowledge
 from .light import linear_pattern, pattern
 from .lines import Line
+from .log_facts import WEIGHTY, serious_failures
 from .matching import Capture, Occurrence
 from .structure import Failure
 from .values import read
+from .wording import PRINTED, complains, has_field_word, pasted, spoken_of, unexplained_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +89,7 @@ class GeneralReader:
             return found
         asked = unexplained_lines(telling, case.lines, case.structure, knowledge)
         if not asked and not failures:
-            asked = [i for i in pasted(case) if i not in covered]
+            asked = [i for i in pasted(case.structure) if i not in covered]
         return self._lines(asked, case.lines) or self._wrong(case, covered)
 
     def _says_nothing(self, failure: Failure) -> bool:

@@ -15,6 +15,7 @@ from .facts import Fact
 from .knowledge.base import Knowledge
 from .light import pattern, replaced
 from .ranking import Hypothesis
+from .structure import Failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +38,17 @@ _RARE = 3.0  # how rare one of the words has to be that speak for such a cause: 
 _OPEN = (
     0.2  # of the probability, where rules leave it to causes of the field, up to which a hunch is asked for the answer
 )
-# how probable some cause of the field has to be by its words for an answer: where an error of this field is unexplained, and
-# where all that is known of the failure is of another kind; and how probable the first one has to be. Set where, of 1950 logs
-# that neither rules nor model had seen, they righted 17 of 37 answers and made none wrong that was right; of 14 answers
-# with a less probable first one 6 were right
+# how probable some cause of the field has to be by its words for an answer: where an error of this field is unexplained; where
+# all that is known of the failure is of another kind; where the program died without a word of its own; and where the words of
+# whatever the log complains of speak for one cause, which has to be as probable as the last number says. Set on logs that neither
+# rules nor model had seen: of 1950 the first two righted 17 of 37 answers and made none wrong that was right (of 14 with a less
+# probable first cause 6 were right), of 2010 later ones the other two righted 11 of 18 and made none wrong
 _PUZZLED = 0.3
 _SURE = 0.95
+_CRASHED = 0.6
+_PLAIN = (0.9, 0.25)
 _GUESSED = 0.1
+_DEATHS = ("abort", "signal")
 _BELIEVED = 0.45  # the most that an answer by words alone is believed: as often such answers were right
 
 
@@ -136,18 +141,19 @@ def words_of(case: Case, knowledge: Knowledge) -> dict[str, int]:
 
 def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge) -> tuple[list[Hypothesis], float]:
     """``found`` and ``none``, or what the words say where rules leave next to nothing to the causes of the field."""
-    off = sum(e.odds for e in case.hunches if e.cause in knowledge.off_field)
-    excluded = {e.cause for e in case.evidence if not e.supports and e.strength == "certain"}
-    suspects = [
-        e for e in case.hunches if e.cause in knowledge.in_field and e.odds >= _SUSPECTED and e.cause not in excluded
-    ]
+    suspects = _suspects(case, knowledge)
     ours = {h.cause: h for h in found if h.cause in knowledge.in_field}
-    sure = 1 - off >= _SURE and bool(case.structure.failures)
-    if max((e.odds for e in suspects), default=0.0) < _GUESSED or case.structure.ended_well:
-        return found, none
-    if any(_of_another_kind(e, knowledge) for h in found for e in h.evidence):
-        return found, none
-    if sum(h.prior for h in ours.values()) > _OPEN or (not sure and 1 - off < _PUZZLED):
+    field = 1 - sum(e.odds for e in case.hunches if e.cause in knowledge.off_field)
+    likeliest = max((e.odds for e in suspects), default=0.0)
+    sure = _enough(field, likeliest, case.structure.failures)
+    open_to_words = (
+        likeliest >= _GUESSED
+        and (sure or field >= _PUZZLED)
+        and not case.structure.ended_well
+        and sum(h.prior for h in ours.values()) <= _OPEN
+        and not any(_of_another_kind(e, knowledge) for h in found for e in h.evidence)
+    )
+    if not open_to_words:
         return found, none
     total = sum(e.odds for e in suspects)
     guesses: list[Hypothesis] = []
@@ -158,6 +164,20 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
         guesses.append(Hypothesis(hunch.cause, hunch.odds, chance, (*said, words), chance))
     kept = [h for h in found if h.cause not in ours and not (sure and h.cause in knowledge.off_field)]
     return [*guesses, *kept], 1 - _BELIEVED
+
+
+def _enough(field: float, likeliest: float, failures: Sequence[Failure]) -> bool:
+    """Whether words alone are an answer, with the field and its first cause so probable by them."""
+    if failures and (field >= _SURE or (failures[-1].kind in _DEATHS and field >= _CRASHED)):
+        return True
+    return field >= _PLAIN[0] and likeliest >= _PLAIN[1]
+
+
+def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
+    """The causes of the field that the words speak of, but for those that a message or fact excludes."""
+    excluded = {e.cause for e in case.evidence if not e.supports and e.strength == "certain"}
+    ours = (e for e in case.hunches if e.cause in knowledge.in_field and e.cause not in excluded)
+    return [e for e in ours if e.odds >= _SUSPECTED]
 
 
 def _of_another_kind(e: Evidence, knowledge: Knowledge) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from .fact_checks import fact_names, fact_types
 from .fuzzy import FuzzyMatcher
 from .general import GeneralReader
 from .grammar import parse
-from .knowledge import compiling, rulebook
+from .knowledge import compiling, rulebook, schema
 from .knowledge.base import Knowledge
 from .knowledge.rulebook import Rulebook
 from .knowledge.templates import Choice, Hole, Part, TemplateError, literals
@@ -59,7 +59,7 @@ def lint(folders: list[Path], healthy: Path | None = None, beside: Sequence[Path
     ):
         problems += check(book)
     knowledge = Knowledge(data)
-    problems += examples(book, knowledge, _own(book, folders, beside))
+    problems += examples(book, knowledge, _of(folders, book))
     if healthy is not None and healthy.is_dir():
         problems += on_healthy_logs(book, knowledge, healthy)
     return sorted(problems, key=lambda p: (p.file, p.line, p.field, p.message))
@@ -69,12 +69,12 @@ def only_examples(folders: list[Path], beside: Sequence[Path] = ()) -> list[Prob
     """The problems of examples and near-misses alone (and of files that cannot be read); ``beside`` as in ``lint``."""
     book = rulebook.read([*beside, *folders])
     knowledge = Knowledge(compiling.compile_rulebook(book))
-    return [*book.problems, *examples(book, knowledge, _own(book, folders, beside))]
+    return [*book.problems, *examples(book, knowledge, _of(folders, book))]
 
 
-def _own(book: Rulebook, folders: Sequence[Path], beside: Sequence[Path]) -> Container[str]:
-    """The signatures that stand in ``folders``."""
-    return rulebook.read(folders).signatures if beside else book.signatures
+def _of(folders: Container[Path], book: Rulebook) -> list[schema.Signature]:
+    """The signatures that stand in these folders."""
+    return [signature for signature in book.signatures.values() if book.homes[signature.id] in folders]
 
 
 def ids_and_references(book: Rulebook) -> Iterator[Problem]:
@@ -123,7 +123,8 @@ def one_name_each(book: Rulebook) -> Iterator[Problem]:
                     if isinstance(part, Hole) and part.argument and part.argument not in book.codes:
                         yield document.problem(f"$.{field}[{i}]", f"no library {part.argument!r} in rules/codes")
     for name in sorted(book.weights.keys() - DEFAULTS.keys()):
-        yield Problem("rules/weights.yaml", 0, name, f"no such number; known: {', '.join(DEFAULTS)}")
+        told = f"no such number; known: {', '.join(DEFAULTS)}"
+        yield book.documents[f"weights/{name}"].problem(f"$.{name}", told)
 
 
 def reachability(book: Rulebook) -> Iterator[Problem]:
@@ -187,8 +188,7 @@ def one_message_one_rule(book: Rulebook) -> Iterator[Problem]:
     homes: dict[tuple[object, ...], str] = {}
     for signature in book.signatures.values():
         document = book.documents[signature.id]
-        folder = document.file.partition("signatures")[0]
-        places = folder, signature.inside, signature.at, signature.catch_all, tuple(signature.unless)
+        places = book.homes[signature.id], signature.inside, signature.at, signature.catch_all, tuple(signature.unless)
         for i, template in enumerate(signature.templates if signature.points_to else ()):
             home = homes.setdefault((_shape(template), places), signature.id)
             if home != signature.id and _parts(template):
@@ -245,7 +245,7 @@ def evidence_of_truth(book: Rulebook) -> Iterator[Problem]:
 def dates(book: Rulebook) -> Iterator[Problem]:
     """Every ``read`` is a day that there is, and not one to come."""
     tomorrow = date.today() + timedelta(days=1)  # somewhere on Earth it may be that already
-    for document in {id(document): document for document in book.documents.values()}.values():
+    for document in book.files:
         for path, text in _reads(document.data, "$"):
             try:
                 if date.fromisoformat(text) > tomorrow:
@@ -267,10 +267,10 @@ def _reads(data: object, path: str) -> Iterator[tuple[str, str]]:
             yield from _reads(value, f"{path}[{at}]")
 
 
-def examples(book: Rulebook, knowledge: Knowledge, among: Container[str]) -> Iterator[Problem]:
+def examples(book: Rulebook, knowledge: Knowledge, among: Iterable[schema.Signature]) -> Iterator[Problem]:
     """Every example of the signatures ``among`` those of the book matches its own one; no near-miss does, not even by likeness."""
     matcher, general, fuzzy = Matcher(knowledge), GeneralReader(knowledge), FuzzyMatcher(knowledge)
-    for signature in filter(lambda s: s.id in among, book.signatures.values()):
+    for signature in among:
         document = book.documents[signature.id]
         if not signature.examples:
             yield document.problem("$.examples", "needs at least one example")

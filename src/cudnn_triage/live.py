@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from .engine import Triager
+from .reading import cannot_read
 from .report import Report
 from .selection import Selector
 
@@ -65,9 +66,9 @@ def follow(source: BinaryIO, name: str, triager: Triager, tell: Callable[[Report
     """Read a growing log to its end; ``tell`` is given each diagnosis once it is settled, and again where it changes.
 
     Settled means: the log pauses, or two looks at it in succession named the same cause. The report on the whole log is told at
-    its end, unless it was told already. Returns the last report.
+    its end, unless it was told already. Returns the last report. Raises ReadError where the source cannot be read.
     """
-    pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    pieces: queue.SimpleQueue[bytes | OSError] = queue.SimpleQueue()
     threading.Thread(target=_pump, args=(source, pieces), daemon=True).start()
     selector = Selector(triager.knowledge, name)
     told = before = ""
@@ -77,6 +78,8 @@ def follow(source: BinaryIO, name: str, triager: Triager, tell: Callable[[Report
         quiet = False
         try:
             piece = pieces.get(timeout=_QUIET if news else None)
+            if isinstance(piece, OSError):
+                raise cannot_read(name, piece) from piece
             if not piece:
                 whole = triager.triage(selector.finish())
                 if whole != last:
@@ -99,9 +102,11 @@ def follow(source: BinaryIO, name: str, triager: Triager, tell: Callable[[Report
         due = time.monotonic() + max(_BUSY, _SHARE * (time.monotonic() - begin))
 
 
-def _pump(source: BinaryIO, pieces: queue.SimpleQueue[bytes]) -> None:
+def _pump(source: BinaryIO, pieces: queue.SimpleQueue[bytes | OSError]) -> None:
+    """Put all that is read into ``pieces``, nothing at its end, or why it could not be read."""
     try:
         while piece := available(source):
             pieces.put(piece)
-    finally:
         pieces.put(b"")
+    except OSError as error:
+        pieces.put(error)

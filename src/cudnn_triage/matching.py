@@ -226,13 +226,13 @@ class Hunt:
         self.until = 0  # up to where
         self.next: Any = None  # that match
         # what the holes of matches held, where nothing else counts
-        self.said: set[tuple[str | bytes, ...]] | None = None
+        self.said: set[tuple[str | bytes, ...]] = set()
 
     def look_ahead(self, text: str | bytes) -> None:
         """Find the next match that may add something; if there is none, none is left to look for."""
         at, self.again = self.again, -1
         while self.left and (found := self.form.pattern.search(text, at, self.until)) is not None:
-            if self.said is None or found.groups() not in self.said:
+            if not self.said or found.groups() not in self.said:
                 self.next, self.begin = found, max(self.begin, found.start())
                 return
             self.left -= 1
@@ -337,32 +337,42 @@ class Matcher:
             return None
         if excluded(rule, stream.lines[min(first, last) : last + 1]):
             return None
+        read_as = self._read(form, values, [shift + left for left, _ in spans], stream)
+        if read_as is None:
+            return None
+        hunt.floor = hunt.begin = past
+        if stream.whole_lines:
+            hunt.again = past
+        if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
+            if stream.whole_lines:
+                hunt.said.add(found.groups())
+            elif end - start <= _REPEATED and len(stream.vain) < _MOST:
+                window = stream.searched[start:end]
+                if not form.pattern.search(window, past - start):
+                    stream.vain.add((form.number, window))
+        name, captures = read_as
+        return Occurrence(name, first, last, begin, finish, captures)
+
+    def _read(
+        self, form: Form, values: list[str], places: list[int], stream: Stream
+    ) -> tuple[str, tuple[Capture, ...]] | None:
+        """The rule that a match is of, which a code in it may tell, and what its holes took; None where a value is none."""
         captures: list[Capture] = []
-        name = rule["id"]
-        for (hole, kind, argument), text, (left, _) in zip(template["holes"], values, spans, strict=True):
+        name = form.rule["id"]
+        for (hole, kind, argument), text, place in zip(form.template["holes"], values, places, strict=True):
             if kind in ("code", "text"):
                 code = self._code(kind, argument, text)
                 if code is None:
                     return None
-                name = code if rule["code"] else name
+                name = code if form.rule["code"] else name
                 value: Value | None = code
             else:
                 value = read(kind, text) if hole else text
             if value is None:
                 return None
             if hole:
-                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(shift + left)))
-        hunt.floor = hunt.begin = past
-        if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
-            if stream.whole_lines:
-                hunt.said = {found.groups(), *(hunt.said or ())}
-            elif end - start <= _REPEATED and len(stream.vain) < _MOST:
-                window = stream.searched[start:end]
-                if not form.pattern.search(window, past - start):
-                    stream.vain.add((form.number, window))
-        if stream.whole_lines:
-            hunt.again = past
-        return Occurrence(name, first, last, begin, finish, tuple(captures))
+                captures.append(Capture(hole, self.knowledge.placed(value), *stream.place(place)))
+        return name, tuple(captures)
 
     def _in_window(self, form: Form, offset: int, stream: Stream, floor: int, start: int, end: int) -> Any:
         """The match around ``offset`` in a window of the text, none that begins before ``floor``."""

@@ -17,10 +17,11 @@ _HOLE = re.compile(r"\{\{|\}\}|\{=([^{}]*)\}|\{([\w.\[\]-]*):([a-z]+)(?:\([^)]*\
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph; ``title`` may be empty."""
+    """A paragraph; ``title`` may be empty. ``beside``: it belongs to what stands before it."""
 
     title: str
     text: str
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,13 +212,13 @@ def _shown(hole: re.Match[str]) -> str:
 def _rule(rule: dict[str, Any], knowledge: Knowledge) -> Iterator[Part]:
     if rule["code"]:
         others = [f"{number} in {release}" for release, number in rule["numbers"].items()]
-        yield Prose("Number", "; ".join(filter(None, [rule["number"], *others])))
+        yield Prose("Number", "; ".join(filter(None, [rule["number"], *others])), beside=True)
         if rule["also"]:
             yield Verbatim("Also called", tuple(rule["also"]))
         if rule["kind"]:
-            yield Prose("Kind", " or ".join(rule["kind"]))
+            yield Prose("Kind", " or ".join(rule["kind"]), beside=True)
         if rule["action"]:
-            yield Prose("What to do", rule["action"])
+            yield Prose("What to do", rule["action"], beside=True)
     templates = [template for template in rule["templates"] if template["text"] != rule["id"]]
     printed = tuple(dict.fromkeys(_HOLE.sub(_shown, template["text"]) for template in templates if template["parts"]))
     patterns = tuple(template["text"] for template in templates if not template["parts"])

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_right
 from itertools import accumulate
 
+from .light import replaced
 from .lines import Line, Run
 from .reading import Cut, Log
 from .records import Pieces
@@ -41,21 +42,7 @@ def moved(lines: list[Line], cuts: tuple[Cut, ...]) -> list[Line]:
                 for index, place, byte in runs or ((0, 0, line.start),)
             )
         number = line.number + cut.line - cut.row
-        out.append(
-            Line(
-                line.text,
-                number,
-                line.start + shift,
-                line.end + shift,
-                runs,
-                line.breaks,
-                line.rank,
-                line.level,
-                line.encoding,
-                line.program,
-                line.carrier,
-            )
-        )
+        out.append(replaced(line, number=number, start=line.start + shift, end=line.end + shift, runs=runs))
     return out
 
 

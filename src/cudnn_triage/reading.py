@@ -6,7 +6,7 @@ import os
 
 from .containers import unpack
 from .encodings import decode
-from .light import record
+from .light import record, replaced
 from .records import Pieces, extract, is_lines
 from .refusing import ReadError
 
@@ -59,7 +59,7 @@ def read(data: bytes, name: str = "<stdin>") -> list[Log]:
     logs: list[Log] = []
     for member, raw in members:
         try:
-            logs.append(noted(_log(member, raw), notes))
+            logs.append(noted(cut_log(member, raw), notes))
         except ReadError:  # in an archive, the other files count
             if member == members[-1][0] and not logs:
                 raise
@@ -71,17 +71,22 @@ def read_path(path: str | os.PathLike[str]) -> list[Log]:
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except IsADirectoryError:
-        raise ReadError(f"{path}: is a directory; name the log files in it: {path}/*.log") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ReadError(f"{path}: cannot be read: {reason}") from error
+        raise cannot_read(path, error) from error
     return read(data, str(path))
+
+
+def cannot_read(path: str | os.PathLike[str], error: OSError | ValueError) -> ReadError:
+    """What is wrong with a file that cannot be opened or read."""
+    if isinstance(error, IsADirectoryError):
+        return ReadError(f"{path}: is a directory; name the log files in it: {path}/*.log")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return ReadError(f"{path}: cannot be read: {reason}")
 
 
 def read_text(text: str, name: str = "<text>") -> Log:
     """The log in a text that was decoded elsewhere; JSON lines and notebooks in it are recognised. Raises nothing."""
-    return _log(name, text.encode("utf-8", "replace"))
+    return cut_log(name, text.encode("utf-8", "replace"))
 
 
 def cut_log(
@@ -105,10 +110,4 @@ def noted(log: Log, notes: list[str]) -> Log:
     """The log, with what could not be read of its input."""
     if not notes:
         return log
-    from dataclasses import replace
-
-    return replace(log, note="; ".join(dict.fromkeys(filter(None, (log.note, *notes)))))
-
-
-def _log(name: str, raw: bytes) -> Log:
-    return cut_log(name, raw)
+    return replaced(log, note="; ".join(dict.fromkeys(filter(None, (log.note, *notes)))))

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from . import __version__
 from .conditions import holds
-from .evidence import FAILING, HUNCH, NOTICE, STRENGTHS, Case, Evidence, complains, pasted, serious_failures
+from .evidence import FAILING, HUNCH, NOTICE, STRENGTHS, Case, Evidence
 from .facts import Fact
 from .fixes import called_for, ready
 from .knowledge.base import Knowledge
 from .light import record
+from .log_facts import serious_failures
 from .matching import Occurrence
 from .ranking import WORTH_ASKING, Hypothesis
 from .reading import Log
@@ -34,6 +35,7 @@ from .report import (
 from .settling import CREDIBLE
 from .structure import Failure, Role
 from .whereabouts import Machine
+from .wording import complains, pasted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,26 +69,11 @@ class Writer:
     def report(self, log: Log, case: Case, hypotheses: Sequence[Hypothesis], none: float, look: Look) -> Report:
         """The report on ``log``; ``none`` is the probability that no cause of the list is behind it."""
         rivals = [h for h in hypotheses if h.cause in self.knowledge.competing]
-        of_the_field = sum(h.prior for h in rivals if h.cause not in self.knowledge.off_field)
-        likeliest = max(rivals, key=lambda h: h.score, default=None)
-        unrelated = likeliest is not None and likeliest.cause in self.knowledge.off_field and likeliest.prior > none
-        confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
-        unknown, unexplained = self._unknown(case)
-        failures = [f for f in case.structure.failures if not f.caught]
+        # lines that look like an error of this field and that no rule knows, without those read in general terms
+        read = {o.first for o in case.occurrences if o.general}
+        unexplained = [i for i in case.unknown if i not in read]
         benign = self._benign(case, hypotheses, log.repeats or {})
-        at_a_loss = of_the_field > _AT_A_LOSS and _puzzling(unknown, failures, benign)
-        verdict: Verdict
-        if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
-            verdict = "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
-        elif not any(line.text.strip() for line in case.lines):
-            verdict = "empty"
-        elif not unrelated and (at_a_loss or self._credible(rivals, of_the_field, case)):
-            verdict = "diagnosed"
-        elif not unrelated and _puzzling(unexplained, failures, benign):
-            verdict = "unexplained"
-        else:
-            failed_otherwise = failures or any(h.cause in self.knowledge.off_field for h in rivals)
-            verdict = "benign" if benign and not failed_otherwise else "unrelated"
+        verdict = self._verdict(case, rivals, none, unexplained, benign)
         diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
         said = {item.line for diagnosis in diagnoses[:1] for item in diagnosis.evidence if item.kind == "signature"}
         benign = tuple(item for item in benign if item.line not in said)
@@ -120,16 +107,39 @@ class Writer:
             next_steps=self._next_steps(rivals, case) if verdict == "unrelated" and failed else (),
         )
 
+    def _verdict(
+        self,
+        case: Case,
+        rivals: Sequence[Hypothesis],
+        none: float,
+        unexplained: Sequence[int],
+        benign: Sequence[BenignItem],
+    ) -> Verdict:
+        """What kind of answer the log gets."""
+        likeliest = max(rivals, key=lambda h: h.score, default=None)
+        off_field = self.knowledge.off_field
+        unrelated = likeliest is not None and likeliest.cause in off_field and likeliest.prior > none
+        confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
+        failures = [f for f in case.structure.failures if not f.caught]
+        if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
+            return "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
+        if not any(line.text.strip() for line in case.lines):
+            return "empty"
+        if not unrelated:
+            of_the_field = sum(h.prior for h in rivals if h.cause in self.knowledge.in_field)
+            at_a_loss = of_the_field > _AT_A_LOSS and _puzzling(case.unknown, failures, benign)
+            if at_a_loss or self._credible(rivals, of_the_field, case):
+                return "diagnosed"
+            if _puzzling(unexplained, failures, benign):
+                return "unexplained"
+        failed_otherwise = failures or any(h.cause in off_field for h in rivals)
+        return "benign" if benign and not failed_otherwise else "unrelated"
+
     def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
         """The hypotheses worth a person's time: the likeliest few by the log, and whatever is confirmed."""
-        ours = [h for h in rivals if h.cause not in self.knowledge.off_field]
+        ours = [h for h in rivals if h.cause in self.knowledge.in_field]
         first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
         return [h for h in ours if h.status == "confirmed" or h in first]
-
-    def _unknown(self, case: Case) -> tuple[list[int], list[int]]:
-        """Lines that look like an error of this field and that no rule knows: all, and those not even read in general terms."""
-        read = {o.first for o in case.occurrences if o.general}
-        return list(case.unknown), [i for i in case.unknown if i not in read]
 
     def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
         """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""
@@ -163,7 +173,7 @@ class Writer:
         within = {i for f in failures for i in range(f.first, f.last + 1)}
         others = {i: why for i, why in known.items() if i not in within and (why or not failures)}
         if not told and not others and not case.structure.ended_well:
-            others = {i: "" for i in pasted(case) if complains(case.lines[i], self.knowledge)}
+            others = {i: "" for i in pasted(case.structure) if complains(case.lines[i], self.knowledge)}
         rows = {i: FailedLine(case.lines[i].number, _text(case, i), why) for i, why in others.items()}
         for i, (failure, why) in told.items():
             text = _failure_text(failure.text) or _text(case, i)

@@ -36,7 +36,7 @@ def judge(
 
 def rivals(hypotheses: Iterable[Hypothesis], knowledge: Knowledge) -> list[Hypothesis]:
     """The hypotheses of the field that exclude one another, the likeliest by the log first."""
-    found = (h for h in hypotheses if h.cause in knowledge.competing and h.cause not in knowledge.off_field)
+    found = (h for h in hypotheses if h.cause in knowledge.in_field)
     return sorted(found, key=lambda h: -h.score)
 
 

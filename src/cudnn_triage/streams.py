@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from .containers import Budget, again, begin, each
 from .encodings import decode, wide
 from .knowledge.base import Knowledge
-from .reading import Log, ReadError, noted, read
+from .reading import Log, ReadError, cannot_read, noted, read
 from .records import is_lines
 from .selection import WHOLE, Selector
 
@@ -33,7 +33,7 @@ Seen = Callable[[int], None]
 
 def read_stream(source: Source, name: str, knowledge: Knowledge, seen: Seen | None = None) -> list[Log]:
     """The logs in a stream, however long it is. Raises ReadError."""
-    return logs(_chunks(source, seen), name, knowledge)
+    return logs(_chunks(source, name, seen), name, knowledge)
 
 
 def read_file(path: str, knowledge: Knowledge, seen: Seen | None = None) -> list[Log]:
@@ -41,11 +41,8 @@ def read_file(path: str, knowledge: Knowledge, seen: Seen | None = None) -> list
     try:
         with open(path, "rb", buffering=0) as file:
             return read_stream(file, path, knowledge, seen)
-    except IsADirectoryError:
-        raise ReadError(f"{path}: is a directory; name the log files in it: {path}/*.log") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ReadError(f"{path}: cannot be read: {reason}") from error
+        raise cannot_read(path, error) from error
 
 
 def logs(chunks: Iterator[bytes], name: str, knowledge: Knowledge) -> list[Log]:
@@ -98,13 +95,20 @@ def _spooled(chunks: Iterable[bytes], name: str, budget: Budget) -> IO[bytes]:
     return file
 
 
-def _chunks(source: Source, seen: Seen | None) -> Iterator[bytes]:
+def _chunks(source: Source, name: str, seen: Seen | None) -> Iterator[bytes]:
     count = 0
-    while chunk := source.read(CHUNK):
+    while chunk := _read(source, name):
         count += len(chunk)
         if seen:
             seen(count)
         yield chunk
+
+
+def _read(source: Source, name: str) -> bytes | None:
+    try:
+        return source.read(CHUNK)
+    except OSError as error:
+        raise cannot_read(name, error) from error
 
 
 def _is_document(head: bytes) -> bool:

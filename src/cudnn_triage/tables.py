@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import ge, gt, le, lt
 
@@ -12,6 +12,8 @@ from .light import pattern
 from .values import Value, Version, read, show
 
 _BOUND = pattern(r"\s*(>=|<=|>|<)\s*(\d{1,9}(?:\.\d{1,9})*)\s*")
+_SITE = pattern(r"(?:site|dist)-packages/+")
+_NAME_ENDS = pattern(r"[.-]")
 _COMPARED = {">=": ge, "<=": le, ">": gt, "<": lt}
 _ASKED = 2  # a row's result may be the key of another table
 TYPE_CHECKING = False
@@ -24,12 +26,7 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
     for _ in range(_ASKED):
         more = False
         for table in knowledge.tables:
-            if not table["gives"] or not facts.tells(table["key"]):
-                continue
-            for value in facts.values(table["key"]):
-                row = find_row(table, value)
-                if row is None:
-                    continue
+            for row in _rows(table, facts) if table["gives"] else ():
                 for column, name in table["gives"].items():
                     text = row.get(column)
                     if not text or any(fact.origin != "table" for fact in facts.get(name)):
@@ -43,12 +40,21 @@ def derive(facts: Facts, knowledge: Knowledge) -> None:
             break
 
 
-def sources(name: str, tables: Iterable[tuple[str, Iterable[str]]]) -> set[str]:
+def _rows(table: dict[str, Any], facts: Facts) -> list[dict[str, str]]:
+    """The rows that speak of the values of the table's key, or of the first of its other keys of which any does."""
+    for key in table["keys"]:
+        values = facts.values(key) if facts.tells(key) else ()
+        if found := [row for value in values if (row := find_row(table, value)) is not None]:
+            return found
+    return []
+
+
+def sources(name: str, tables: Iterable[tuple[Sequence[str], Iterable[str]]]) -> set[str]:
     """The facts from which ``name`` can be known: itself, and the keys of the tables that give it. ``tables`` are pairs of
-    the key and what the table gives."""
+    the keys and what the table gives."""
     known = {name}
     for _ in range(_ASKED):
-        known |= {key for key, gives in tables if key and not known.isdisjoint(gives)}
+        known.update(key for keys, gives in tables if not known.isdisjoint(gives) for key in keys if key)
     return known
 
 
@@ -60,11 +66,22 @@ def find_row(table: dict[str, Any], value: Value) -> dict[str, str] | None:
     if match == "contains":
         found = [row for row in rows if row["key"].casefold() in text]
         return max(found, key=lambda row: len(row["key"]), default=None)
+    if match == "module":
+        by_key = {row["key"].casefold(): row for row in rows}
+        return next((by_key[module] for module in reversed(_modules(text)) if module in by_key), None)
     if match == "range":
         return _in_range(rows, value)
     wanted = _key(value, match)
     exact = next((row for row in rows if row["key"].casefold() == text), None)
     return exact or next((row for row in rows if _row_key(row["key"], match) == wanted), None)
+
+
+def _modules(path: str) -> list[str]:
+    """The names of Python packages and modules in the path of an installed file, outermost first, without release and suffix;
+    of any other file the last two names."""
+    installed = _SITE.split(path.replace("\\", "/"))
+    parts = installed[-1].split("/")
+    return [_NAME_ENDS.split(part, maxsplit=1)[0] for part in (parts if len(installed) > 1 else parts[-2:])]
 
 
 @lru_cache(maxsize=4096)

@@ -53,6 +53,12 @@ class Soname:
         return self.text
 
 
+class Script(str):
+    """The file of a Python program as it is started, by a path that no shell needs quotes for: train.py, tools/train.py."""
+
+    __slots__ = ()
+
+
 Value = str | int | float | Version | Soname | tuple[Version, ...]
 
 
@@ -78,12 +84,7 @@ def _tuple_version(text: str) -> Version | None:
 
 def cudnn_number(text: str) -> Version | None:
     """CUDNN_VERSION: 1000*major + 100*minor + patch up to 8, 10000*major + 100*minor + patch since 9 (cudnn_version.h)."""
-    number = _integer(text)
-    if number is None or number < 1000:
-        return None
-    if number >= 90000:
-        return _dotted(number // 10000, number // 100 % 100, number % 100)
-    return _dotted(number // 1000, number // 100 % 10, number % 100)
+    return _numbered(text, 90000)
 
 
 def cuda_number(text: str) -> Version | None:
@@ -96,10 +97,15 @@ def cuda_number(text: str) -> Version | None:
 
 def nccl_number(text: str) -> Version | None:
     """NCCL_VERSION_CODE: 1000*major + 100*minor + patch up to 2.8, 10000*major + 100*minor + patch since (nccl.h)."""
+    return _numbered(text, 10000)
+
+
+def _numbered(text: str, wide: int) -> Version | None:
+    """A version in one number: from ``wide`` on two digits are the minor part, below one."""
     number = _integer(text)
     if number is None or number < 1000:
         return None
-    if number >= 10000:
+    if number >= wide:
         return _dotted(number // 10000, number // 100 % 100, number % 100)
     return _dotted(number // 1000, number // 100 % 10, number % 100)
 
@@ -163,6 +169,16 @@ def _dll_version(digits: str) -> str:
     return f"{major}.{rest.replace('_', '.')}".rstrip(".")
 
 
+_SCRIPT = pattern(r"(?:[A-Za-z0-9_][\w.-]*/)*[A-Za-z][\w.-]*\.py", re.ASCII)
+
+
+def script(text: str) -> Script | None:
+    """The file of a Python program: by a relative path as it stands, by its name alone where the path leads out of a folder."""
+    path = text.strip().replace("\\", "/").removeprefix("./")
+    found = _SCRIPT.fullmatch(path) or _SCRIPT.fullmatch(path.rpartition("/")[2])
+    return Script(found[0]) if found else None
+
+
 def _integer(text: str) -> int | None:
     try:
         return int(text.replace(",", "")) if len(text) <= _LONGEST_NUMBER else None
@@ -207,6 +223,7 @@ _READERS: dict[str, Callable[[str], Value | None]] = {
     "cc": capability,
     "archs": capabilities,
     "soname": soname,
+    "script": script,
 }
 
 

@@ -46,9 +46,8 @@ def evaluate(
     if not any(one.hunches for one in by_fold):
         print("without hunches: learning them needs scikit-learn and more logs", file=out)
     print(f"{'':22}strict@1  fair@1  gold@3     ECE  false alarms", file=out)
-    diagnoses = knowledge.competing - knowledge.off_field
-    first_answers = recorded(labelled, "blind", diagnoses)
-    experts = recorded(labelled, "expert", diagnoses)
+    first_answers = recorded(labelled, "blind", knowledge.in_field)
+    experts = recorded(labelled, "expert", knowledge.in_field)
     rows: dict[str, Figures] = {}
     perturbed: dict[str, Figures] = {}
     if first_answers:

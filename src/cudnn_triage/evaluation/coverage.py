@@ -11,11 +11,12 @@ from typing import IO, Any
 
 from ..cleaning import clean
 from ..engine import Triager, joined
-from ..evidence import STRENGTHS, unexplained_lines
+from ..evidence import STRENGTHS
 from ..light import replaced
 from ..reading import ReadError, read
 from ..redact import masked
 from ..render.plain import cut
+from ..wording import unexplained_lines
 from .labelled import Labelled, label
 from .metrics import harmless
 

@@ -33,10 +33,7 @@ def examine(triager: Triager, labelled: Sequence[Labelled], change: Change | Non
 
 def harmless_causes(triager: Triager) -> frozenset[str]:
     """Causes whose right answer is 'no diagnosis': the harmless ones and 'not about the GPU'."""
-    causes = triager.knowledge.causes
-    return frozenset(c for c, rule in causes.items() if rule["severity"] == "benign") | {
-        off_field_cause(triager.knowledge)
-    }
+    return frozenset(triager.knowledge.causes) - triager.knowledge.in_field
 
 
 def answers(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import msgspec
@@ -12,16 +11,16 @@ from ..light import linear_pattern
 from ..values import size, squeeze
 from . import schema
 from .condition_language import UNREADABLE, ConditionError, names
-from .needed import needed_words
+from .patterns import literal_runs, needed_words, reach, width
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
 from .yamlfile import Document, Problem
 
 Data = dict[str, Any]
-_FAR = 1000  # characters: more is no limit
 _BEFORE = 400  # characters of a log that are looked at before the literal of a pattern,
 _BEFORE_LINES = 2000  # before one that whole lines precede ('lspci -vv' prints 1,500 from a card's name to its link),
 _AFTER = 800  # and behind it
+_FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
 
 
 def compile_rulebook(book: Rulebook) -> Data:
@@ -58,6 +57,7 @@ def compile_rulebook(book: Rulebook) -> Data:
                 "ask": f.ask,
                 "many": f.many == "true",
                 "premise": f.premise == "true",
+                "usual": f.usual,
             }
             for name, f in book.facts.items()
         },
@@ -220,7 +220,7 @@ def _regex(
         told = f"{flags[0]}...): a group with flags of its own, which not every browser knows that shows the site"
         book.problems.append(document.problem(path, f"{told}; patterns ignore case, and [\\s\\S] is any character"))
         return []
-    runs = _regex_literals(pattern)
+    runs = literal_runs(pattern)
     place, literal = max(runs, key=lambda run: len(squeeze(run[1])), default=(0, ""))
     needs, anchor = [found for _, run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
     if anchored and len(anchor) < 3:
@@ -238,91 +238,18 @@ def _regex(
             "re": f"(?im){pattern}",
             "anchor": anchor,
             "literal": literal,
-            "before": min(_BEFORE_LINES if r"\n" in pattern[:place] else _BEFORE, _width(pattern[:place])),
-            "after": min(_AFTER, _width(pattern[place:])),
+            "before": min(_BEFORE_LINES if r"\n" in pattern[:place] else _BEFORE, width(pattern[:place])),
+            "after": min(_AFTER, width(pattern[place:])),
             "holes": holes,
             "parts": [],
             "needs": needs,
             "words": [] if anchored else needed_words(pattern),
-            "reach": _reach(pattern[:place]),
+            "reach": reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
         }
     ]
-
-
-def _reach(before: str) -> int:
-    """How many visible characters may stand between the beginning of a line, where a match must begin, and its literal; -1: any."""
-    if not re.match(r"(?:\(\?i\))?\^", before):
-        return -1
-    most = _width(re.sub(r"(?:\\s| )[*+]", "", before))
-    return most if most < _FAR else -1
-
-
-def _width(pattern: str) -> int:
-    """The length of the longest text that a pattern matches; very large where there is no limit or only RE2 can tell."""
-    if sys.version_info >= (3, 11):
-        from re import _parser as parser  # type: ignore[attr-defined]
-    else:
-        import sre_parse as parser
-    try:
-        longest: int = parser.parse(pattern).getwidth()[1]
-    except (re.error, OverflowError):
-        return sys.maxsize
-    return longest
-
-
-_FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
-_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # characters in brackets, among them \]
-_GROUP = re.compile(r"\((?:\?(?:P<\w+>|:|[a-z]+(?=\))))?")
-"""The beginning of a group: ``(``, ``(?:``, ``(?P<name>``, or the flags of ``(?i)``."""
-
-
-def _regex_literals(pattern: str) -> list[tuple[int, str]]:
-    """The runs of literal characters that every match must contain, and where they begin.
-
-    Those of classes, of what may be repeated or left out, and of groups with alternatives do not count.
-    """
-    runs: list[tuple[int, str]] = []
-    groups: list[
-        tuple[int, bool]
-    ] = []  # of the groups around: how many runs stood before it, whether it has alternatives
-    run, i, begin = "", 0, 0
-    while i < len(pattern):
-        char, at = pattern[i], i
-        following = pattern[i + 1 : i + 2]
-        literal = ""
-        if char == "\\":
-            literal = following if following in r"\.+*?()[]{}|^$/-'\"" and following else ""
-            i += 2
-        elif char == "[":
-            closing = _CLASS.match(pattern, i)
-            i = closing.end() if closing is not None else len(pattern)
-        elif char == "(" and (opening := _GROUP.match(pattern, i)) is not None:
-            i = opening.end()
-        elif char in ".^$*+?{|()":
-            i = (pattern.find("}", i) + 1 or len(pattern)) if char == "{" else i + 1
-        else:
-            literal, i = char, i + 1
-        optional = pattern[i : i + 1] in ("?", "*", "{")
-        if literal and not optional:
-            begin = begin if run else at
-            run += literal
-            continue
-        runs.append((begin, run))
-        run = ""
-        if char == "(":
-            groups.append((len(runs), False))
-        elif char == "|" and groups:
-            groups[-1] = groups[-1][0], True
-        elif char == "|":
-            return []
-        elif char == ")" and groups:
-            before, alternatives = groups.pop()
-            if optional or alternatives:
-                del runs[before:]
-    return [*runs, (begin, run)]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:
@@ -521,7 +448,8 @@ def _probe(probe: schema.Probe, book: Rulebook) -> Data:
 
 
 def _table(table: schema.Table) -> Data:
-    return {"table": table.table, "key": table.key, "match": table.match, "gives": table.gives, "rows": table.rows}
+    keys = [table.key, *table.otherwise] if table.key else []
+    return {"table": table.table, "keys": keys, "match": table.match, "gives": table.gives, "rows": table.rows}
 
 
 def problems_text(problems: list[Problem]) -> str:

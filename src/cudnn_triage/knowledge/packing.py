@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from ..grammar import SIGNS
@@ -20,14 +21,74 @@ _WHOLE = (
     "facts", "libraries", "numbers", "texts", "probes", "settings", "elsewhere", "no_gpu", "cure_first", "recipes",
 )  # fmt: skip
 _LIGHT = ("family", "severity", "evidence")  # of a cause: what ranking asks of all of them
-_HEAD = ("table", "key", "match", "gives")
+_HEAD = ("table", "keys", "match", "gives")
 
 
 def pack(data: Data) -> bytes:
     """The compiled rules as one file for store.Store."""
-    rules: list[Data] = data["rules"]
+    causes: dict[str, Data] = data["causes"]
+    core = {
+        **{name: data[name] for name in _CORE},
+        "causes": {name: [cause[key] for key in _LIGHT] for name, cause in causes.items()},
+        "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
+    }
+    sections = {
+        "core": _json(core),
+        **{name: _json(data[name]) for name in _WHOLE},
+        **{f"cause {name}": _json(cause) for name, cause in causes.items()},
+        **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
+        **_rule_sections(data["rules"], data["field_words"]),
+        **_hunch_sections(data["hunches"]),
+        **_found_by(data["rules"], (*SIGNS, *data["field_words"], *data["error_words"])),
+    }
+    return _file(data["digest"], sections)
+
+
+def _rule_sections(rules: list[Data], field_words: list[str]) -> dict[str, bytes]:
+    """The rules, their templates, and their ids by what they are asked for."""
+    templates = [template for rule in rules for template in rule["templates"]]
+    telling = _telling({number: templates[number]["text"] for number in _prose(rules)}, set(field_words))
+    heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
+    texts = [_json({**template, "telling": telling.get(n, [])}) for n, template in enumerate(templates)]
+    return {
+        "ids": _lines(rule["id"] for rule in rules),
+        "codes": _lines(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]),
+        **_records("rules", heads),
+        **_records("templates", texts),
+        "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
+        "general": _lines(rule["id"] for rule in rules if rule["inside"] == "unexplained"),
+    }
+
+
+def _hunch_sections(hunches: Data | None) -> dict[str, bytes]:
+    """The model of words: its head, and a row for each word."""
+    rows = {word: _json(row) for word, row in sorted(hunches["words"].items())} if hunches else {}
+    return {
+        "hunches": _json(hunches and {key: value for key, value in hunches.items() if key != "words"}),
+        "hunch words": _lines(rows),
+        **_records("hunch rows", list(rows.values())),
+    }
+
+
+def _found_by(rules: list[Data], signs: tuple[str, ...]) -> dict[str, bytes]:
+    """The indexes by which templates are found: their literals in a log and in a scan of bytes, and their runs for likeness."""
     templates = [(rule, template) for rule in rules for template in rule["templates"]]
-    prose = {
+    anchors = [template["anchor"] if rule["inside"] != "unexplained" else "" for rule, template in templates]
+    scanned = (
+        template.get("literal", anchor) if anchor else ""
+        for anchor, (_, template) in zip(anchors, templates, strict=True)
+    )
+    return {
+        **indexes.anchor_sections(anchors),
+        **literals.literal_sections(scanned, signs),
+        **indexes.run_sections(_prose(rules), len(templates)),
+    }
+
+
+def _prose(rules: list[Data]) -> dict[int, list[str]]:
+    """The literal parts of the templates that likeness may find, by their numbers among all."""
+    templates = [(rule, template) for rule in rules for template in rule["templates"]]
+    return {
         number: template["parts"]
         for number, (rule, template) in enumerate(templates)
         if not rule["code"]
@@ -35,46 +96,15 @@ def pack(data: Data) -> bytes:
         and (rule["points_to"] or rule["symptom_of"])
         and sum(map(len, template["parts"])) >= indexes.LEAST
     }
-    anchored = [template["anchor"] if rule["inside"] != "unexplained" else "" for rule, template in templates]
-    telling = _telling({number: templates[number][1]["text"] for number in prose}, set(data["field_words"]))
-    heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
-    texts = [_json({**template, "telling": telling.get(n, [])}) for n, (_, template) in enumerate(templates)]
-    causes: dict[str, Data] = data["causes"]
-    core = {
-        **{name: data[name] for name in _CORE},
-        "causes": {name: [cause[key] for key in _LIGHT] for name, cause in causes.items()},
-        "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
-    }
-    hunches: Data | None = data["hunches"]
-    rows = {word: _json(row) for word, row in sorted(hunches["words"].items())} if hunches else {}
-    sections = {
-        "core": _json(core),
-        **{name: _json(data[name]) for name in _WHOLE},
-        **{f"cause {name}": _json(cause) for name, cause in causes.items()},
-        **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
-        "ids": "\n".join(rule["id"] for rule in rules).encode(),
-        "codes": "\n".join(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]).encode(),
-        "rules": b"".join(heads),
-        "rules.at": indexes.sums(map(len, heads)),
-        "templates": b"".join(texts),
-        "templates.at": indexes.sums(map(len, texts)),
-        "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
-        "hunches": _json(hunches and {key: value for key, value in hunches.items() if key != "words"}),
-        "hunch words": "\n".join(rows).encode(),
-        "hunch rows": b"".join(rows.values()),
-        "hunch rows.at": indexes.sums(map(len, rows.values())),
-        "general": "\n".join(rule["id"] for rule in rules if rule["inside"] == "unexplained").encode(),
-        **indexes.anchor_sections(anchored),
-        **literals.literal_sections(
-            (
-                template.get("literal", anchor) if anchor else ""
-                for anchor, (_, template) in zip(anchored, templates, strict=True)
-            ),
-            (*SIGNS, *data["field_words"], *data["error_words"]),
-        ),
-        **indexes.run_sections(prose, len(templates)),
-    }
-    return _file(data["digest"], sections)
+
+
+def _records(name: str, texts: list[bytes]) -> dict[str, bytes]:
+    """The sections of records of JSON, for store.Texts."""
+    return {name: b"".join(texts), f"{name}.at": indexes.sums(map(len, texts))}
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    return "\n".join(words).encode()
 
 
 def _telling(texts: dict[int, str], field: set[str]) -> dict[int, list[str]]:

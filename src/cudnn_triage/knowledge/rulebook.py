@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..near import nearest
 from . import schema
 from .cache import digest
 from .condition_language import HOLDS, UNREADABLE, ConditionError, Tree, named, parse
-from .yamlfile import Document, Problem, load
-
-T = TypeVar("T")
-
+from .yamlfile import Document, Problem, Problems, load
 
 OUTCOMES = {
     "ended": ("word", "how this probe ended (ok, skipped, failed, crashed, timed-out):"),
@@ -47,10 +44,16 @@ class Rulebook:
     hunches: schema.Hunches | None = None
     shapes: list[str] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
+    homes: dict[str, Path] = field(default_factory=dict)  # by the same names as ``documents``: the folder of rules
     problems: list[Problem] = field(default_factory=list)
     disabled: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
     digest: str = ""
+
+    @property
+    def files(self) -> list[Document]:
+        """Every document, each once."""
+        return list({id(document): document for document in self.documents.values()}.values())
 
     @property
     def absent(self) -> set[str]:
@@ -79,23 +82,70 @@ class Rulebook:
 
 def read(folders: Iterable[Path]) -> Rulebook:
     """Read rule folders, later ones overriding earlier ones by id. Problems are collected, not raised."""
-    folders = list(folders)
+    folders = list(dict.fromkeys(folders))
     book = Rulebook(digest=digest(folders))
     for folder in folders:
-        mine: set[str] = set()
         files = sorted(folder.rglob("*.y*ml"))
         if not files:
             book.problems.append(Problem(str(folder), 0, "", "no rules (*.yaml) in this folder"))
         for path in files:
             try:
-                _read_file(path, folder, book, mine)
+                _read_file(path, folder, book)
             except Problem as problem:
                 book.problems.append(problem)
+                book.unread.add(path.stem)
+            except Problems as several:
+                book.problems += several.found
                 book.unread.add(path.stem)
     return book
 
 
-def _disable(document: Document, book: Rulebook) -> None:
+def _read_file(path: Path, folder: Path, book: Rulebook) -> None:
+    shown = _from_here(path)
+    if path.suffix != ".yaml":
+        raise Problem(shown, 0, "", "rule files end in .yaml")
+    kind = path.relative_to(folder).parts[0]
+    if kind in _BY_ID:
+        shape, into, key, space = _BY_ID[kind]
+        document = load(path, shown)
+        rule = schema.convert(document, shape)
+        name = getattr(rule, key)
+        if name != path.stem:
+            book.problems.append(document.problem(f"$.{key}", f"must be the name of the file, {path.stem!r}"))
+        if book.homes.get(space + name) == folder:
+            raise document.problem(f"$.{key}", f"{name!r} stands in {book.documents[space + name].file} already")
+        getattr(book, into)[name] = rule
+        book.documents[space + name] = document
+        book.homes[space + name] = folder
+        if isinstance(rule, schema.Cause) and rule.family != path.parent.name:
+            raise document.problem("$.family", f"must be the name of the folder, {path.parent.name!r}")
+    elif kind in _OTHERS:
+        _OTHERS[kind](load(path, shown), book)
+    else:
+        folders = [name for name in (*_BY_ID, *_OTHERS) if not name.endswith(".yaml")]
+        files = [name for name in _OTHERS if name.endswith(".yaml")]
+        told = f"rule files live in {', '.join(f'{name}/' for name in folders)}; beside them {', '.join(files)}"
+        raise Problem(shown, 0, "", told)
+
+
+def _from_here(path: Path) -> str:
+    """A file as messages name it: by its path from the working folder where it lies below, else as its folder was named."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
+
+
+def _read_facts(document: Document, book: Rulebook) -> None:
+    area = schema.convert(document, schema.FactArea)
+    for name, fact in area.facts.items():
+        if name in book.facts and book.facts[name].type != fact.type:
+            raise document.problem(f"$.facts.{name}", f"already declared with type {book.facts[name].type!r}")
+        book.facts[name] = fact
+    book.field_words += area.field_words
+    book.error_words += area.error_words
+    book.documents[document.file] = document
+
+
+def _read_disabled(document: Document, book: Rulebook) -> None:
     """Take out the signatures and causes that a folder's disabled.yaml lists."""
     if not isinstance(document.data, list):
         raise document.problem("$", "expected a list of ids")
@@ -105,70 +155,8 @@ def _disable(document: Document, book: Rulebook) -> None:
         book.disabled.add(name)
 
 
-def _read_file(path: Path, folder: Path, book: Rulebook, mine: set[str]) -> None:
-    typed = path if not folder.is_absolute() else Path(folder.name, path.relative_to(folder))
-    shown = typed.as_posix()
-    if path.suffix != ".yaml":
-        raise Problem(shown, 0, "", "rule files end in .yaml")
-    kind = path.relative_to(folder).parts[0]
-    document = load(path, shown)
-    if kind == "signatures":
-        signature = schema.convert(document, schema.Signature)
-        _keep(book.signatures, signature.id, signature, document, path.stem, book, mine)
-    elif kind == "causes":
-        cause = schema.convert(document, schema.Cause)
-        _keep(book.causes, cause.id, cause, document, path.stem, book, mine)
-        if cause.family != path.parent.name:
-            raise document.problem("$.family", f"must be the name of the folder, {path.parent.name!r}")
-    elif kind == "codes":
-        codes = schema.convert(document, schema.Codes)
-        _keep(book.codes, codes.library, codes, document, path.stem, book, mine, "codes/")
-    elif kind == "compat":
-        table = schema.convert(document, schema.Table)
-        _keep(book.tables, table.table, table, document, path.stem, book, mine, "compat/")
-    elif kind == "solving":
-        recipe = schema.convert(document, schema.Recipe)
-        _keep(book.recipes, recipe.framework, recipe, document, path.stem, book, mine, "solving/")
-    elif kind == "facts":
-        area = schema.convert(document, schema.FactArea)
-        for name, fact in area.facts.items():
-            if name in book.facts and book.facts[name].type != fact.type:
-                raise document.problem(f"$.facts.{name}", f"already declared with type {book.facts[name].type!r}")
-            book.facts[name] = fact
-        book.field_words += area.field_words
-        book.error_words += area.error_words
-        book.documents[shown] = document
-    elif kind == "probes.yaml":
-        _keep_probes(schema.convert(document, schema.Probes), document, book)
-    elif kind == "disabled.yaml":
-        _disable(document, book)
-    elif kind == "conditions.yaml":
-        _keep_conditions(schema.convert(document, schema.Conditions), document, book)
-    elif kind == "calls.yaml":
-        _keep_shapes(schema.convert(document, schema.Calls), document, book)
-    elif kind == "hunches.yaml":
-        book.hunches = schema.convert(document, schema.Hunches)
-        book.documents["hunches"] = document
-    elif kind == "weights.yaml":
-        if not isinstance(document.data, dict):
-            raise document.problem("$", "expected a map from name to number")
-        for name, text in document.data.items():
-            try:
-                book.weights[name] = float(text)
-            except (TypeError, ValueError):
-                raise document.problem(f"$.{name}", f"expected a number, got {text!r}") from None
-    else:
-        raise Problem(
-            shown,
-            0,
-            "",
-            "rule files live in signatures/, causes/, codes/, compat/, solving/ or facts/; beside them weights.yaml, "
-            "conditions.yaml, calls.yaml, hunches.yaml, probes.yaml, disabled.yaml",
-        )
-
-
-def _keep_conditions(conditions: schema.Conditions, document: Document, book: Rulebook) -> None:
-    for name, condition in conditions.conditions.items():
+def _read_conditions(document: Document, book: Rulebook) -> None:
+    for name, condition in schema.convert(document, schema.Conditions).conditions.items():
         try:
             book.conditions[name] = book.condition(condition.when)
         except ConditionError as error:
@@ -179,7 +167,8 @@ def _keep_conditions(conditions: schema.Conditions, document: Document, book: Ru
         book.documents[f"conditions/{name}"] = document
 
 
-def _keep_shapes(calls: schema.Calls, document: Document, book: Rulebook) -> None:
+def _read_calls(document: Document, book: Rulebook) -> None:
+    calls = schema.convert(document, schema.Calls)
     for i, shape in enumerate(calls.shapes):
         if shape.count("CALL") != 1 or shape.count("NUMBER") != 1:
             raise document.problem(
@@ -189,7 +178,13 @@ def _keep_shapes(calls: schema.Calls, document: Document, book: Rulebook) -> Non
     book.documents["calls"] = document
 
 
-def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> None:
+def _read_hunches(document: Document, book: Rulebook) -> None:
+    book.hunches = schema.convert(document, schema.Hunches)
+    book.documents["hunches"] = document
+
+
+def _read_probes(document: Document, book: Rulebook) -> None:
+    probes = schema.convert(document, schema.Probes)
     ids = [probe.id for probe in probes.probes]
     for i, probe in enumerate(probes.probes):
         if probe.id in ids[:i]:
@@ -206,20 +201,34 @@ def _keep_probes(probes: schema.Probes, document: Document, book: Rulebook) -> N
     book.cure_first = probes.cure_first or book.cure_first
 
 
-def _keep(
-    into: dict[str, T],
-    name: str,
-    rule: T,
-    document: Document,
-    stem: str,
-    book: Rulebook,
-    mine: set[str],
-    space: str = "",
-) -> None:
-    if name != stem:
-        book.problems.append(document.problem("$.id", f"must be the name of the file, {stem!r}"))
-    if space + name in mine:
-        raise document.problem("$.id", f"{name!r} stands in {book.documents[space + name].file} already")
-    mine.add(space + name)
-    into[name] = rule
-    book.documents[space + name] = document
+def _read_weights(document: Document, book: Rulebook) -> None:
+    if not isinstance(document.data, dict):
+        raise document.problem("$", "expected a map from name to number")
+    for name, text in document.data.items():
+        try:
+            book.weights[name] = float(text)
+        except (TypeError, ValueError):
+            raise document.problem(f"$.{name}", f"expected a number, got {text!r}") from None
+        book.documents[f"weights/{name}"] = document
+
+
+_BY_ID: dict[str, tuple[type[Any], str, str, str]] = {
+    "signatures": (schema.Signature, "signatures", "id", ""),
+    "causes": (schema.Cause, "causes", "id", ""),
+    "codes": (schema.Codes, "codes", "library", "codes/"),
+    "compat": (schema.Table, "tables", "table", "compat/"),
+    "solving": (schema.Recipe, "recipes", "framework", "solving/"),
+}
+"""Folders of which each file holds one rule: its shape, where the rulebook keeps it, the field with its id, and what stands
+before the id where ids of all kinds are told apart."""
+
+_OTHERS: dict[str, Callable[[Document, Rulebook], None]] = {
+    "facts": _read_facts,
+    "weights.yaml": _read_weights,
+    "conditions.yaml": _read_conditions,
+    "calls.yaml": _read_calls,
+    "hunches.yaml": _read_hunches,
+    "probes.yaml": _read_probes,
+    "disabled.yaml": _read_disabled,
+}
+"""The other places, with what reads a file there."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Meta, field, inspect
+from msgspec import Meta, field
 
 from ..near import nearest
-from .yamlfile import Document, Problem
+from .yamlfile import Document, Problems
 
 DATE_PATTERN = r"^20\d\d-[01]\d-[0-3]\d$"
 ID_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -200,7 +201,8 @@ class Table(_Strict, kw_only=True, frozen=True):
     table: Id
     title: Text
     key: str = ""
-    match: Literal["exact", "minor", "major", "range", "contains"] = "exact"
+    otherwise: list[str] = field(default_factory=list)
+    match: Literal["exact", "minor", "major", "range", "contains", "module"] = "exact"
     gives: dict[str, str] = field(default_factory=dict)
     source: str = ""
     read: str = ""
@@ -278,7 +280,7 @@ class FactType(_Strict, kw_only=True, frozen=True):
     """One fact name: its type, what it is, the command that reads it on a machine.
 
     ``many``: a machine may have several values of it, from several probes. ``premise``: it says (yes or no) whether the thing
-    is there at all that a condition goes on to ask about.
+    is there at all that a condition goes on to ask about. ``usual``: what stands in commands where nobody told it.
     """
 
     type: Text
@@ -286,6 +288,7 @@ class FactType(_Strict, kw_only=True, frozen=True):
     ask: str = ""
     many: Flag = "false"
     premise: Flag = "false"
+    usual: str = ""
 
 
 class FactArea(_Strict, kw_only=True, frozen=True):
@@ -332,12 +335,12 @@ T = TypeVar("T")
 
 
 def convert(document: Document, shape: type[T]) -> T:
-    """Read ``document`` as ``shape``. Raises Problem with the line of the field that is wrong and what was expected there."""
+    """Read ``document`` as ``shape``. Raises Problems: each field that is wrong, with its line and what was expected there."""
     try:
         return msgspec.convert(document.data, shape)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `")
-        raise _problem(document, shape, path.rstrip("`") or "$", message) from None
+        found = [*_mistakes(document.data, shape, "$")] or [("$", str(error))]
+        raise Problems([document.problem(*wrong) for wrong in found]) from None
 
 
 ID_WORDS = "expected lower-case letters and digits in words with hyphens, such as cudnn-not-found"
@@ -347,63 +350,49 @@ _WORDS = {
     "Expected `str` of length >= 1": "expected a text, got nothing",
 }
 _KINDS = {"array": "a list", "object": "a map", "str": "a text", "null": "nothing"}
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
-_ENUM = re.compile(r"Invalid enum value '(.*)'")
 
 
-def _problem(document: Document, shape: Any, path: str, message: str) -> Problem:
-    """What msgspec found wrong at ``path``, in words, at the line on which it stands."""
-    where, kind, value = _at(path, inspect.type_info(shape), document.data)
-    if unknown := _UNKNOWN.fullmatch(message):
-        known = [one.encode_name for one in kind.fields] if isinstance(kind, inspect.StructType) else []
-        told = f"unknown field{nearest(unknown[1], known)}; known: {', '.join(known)}"
-        return document.problem(f"{where}.{unknown[1]}", told)
-    if (wrong := _ENUM.fullmatch(message)) and isinstance(kind, inspect.LiteralType):
-        allowed = [str(one) for one in kind.values]
-        return document.problem(
-            where, f"{wrong[1]!r}: expected one of {', '.join(allowed)}{nearest(wrong[1], allowed)}"
-        )
+def _mistakes(value: Any, kind: Any, path: str) -> Iterator[tuple[str, str]]:
+    """(path, what is wrong) of all that keeps plain data from being of a type; msgspec itself tells the first only."""
+    arguments = get_args(kind)
+    if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        yield from _mistakes_of_fields(value, kind, path)
+    elif isinstance(value, dict) and get_origin(kind) is dict:
+        key_kind, value_kind = arguments
+        for key, held in value.items():
+            yield from _mistakes(key, key_kind, f"{path}.{key}")
+            yield from _mistakes(held, value_kind, f"{path}.{key}")
+    elif isinstance(value, list) and get_origin(kind) is list:
+        for i, held in enumerate(value):
+            yield from _mistakes(held, arguments[0], f"{path}[{i}]")
+    elif isinstance(value, list) and get_origin(kind) is tuple and len(value) == len(arguments):
+        for i, (held, one) in enumerate(zip(value, arguments, strict=True)):
+            yield from _mistakes(held, one, f"{path}[{i}]")
+    else:
+        try:
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            yield path, _in_words(str(error), value, arguments)
+
+
+def _mistakes_of_fields(value: dict[str, Any], kind: type[msgspec.Struct], path: str) -> Iterator[tuple[str, str]]:
+    kinds = get_type_hints(kind, include_extras=True)
+    known = {one.encode_name: one for one in msgspec.structs.fields(kind)}
+    for name in value:
+        if name not in known:
+            yield f"{path}.{name}", f"unknown field{nearest(name, known)}; known: {', '.join(known)}"
+    for name, one in known.items():
+        if name in value:
+            yield from _mistakes(value[name], kinds[one.name], f"{path}.{name}")
+        elif one.required:
+            yield path, f"missing required field `{name}`"
+
+
+def _in_words(message: str, value: Any, arguments: tuple[Any, ...]) -> str:
+    """What msgspec says of a value that is of a wrong type, as a person who writes rules would say it."""
+    if message.startswith("Invalid enum value"):
+        allowed = sorted(word for one in arguments for word in get_args(one) or [one] if isinstance(word, str))
+        return f"{value!r}: expected one of {', '.join(allowed)}{nearest(value, allowed)}"
     got = f", got {value!r}" if message in _WORDS and value else ""
-    message = re.sub(
-        r"`(array|object|str|null)( \| null)?`", lambda found: _KINDS[found[1]], _WORDS.get(message, message)
-    )
-    return document.problem(where, message[0].lower() + message[1:] + got)
-
-
-def _at(path: str, kind: Any, value: Any) -> tuple[str, Any, Any]:
-    """A path of msgspec with the keys of maps written out, and the type and the value that stand there."""
-    where = "$"
-    for name, index in _STEP.findall(path):
-        kind = _plain(kind)
-        if isinstance(kind, inspect.StructType):
-            kind = next((one.type for one in kind.fields if one.encode_name == name), None)
-            step: Any = name
-        elif isinstance(kind, inspect.DictType):  # msgspec does not say which of the values is wrong
-            inner = kind.value_type
-            step = next((key for key, held in value.items() if not _fits(held, inner)), "") if index == "..." else name
-            kind = inner
-        else:
-            kind = getattr(kind, "item_type", None)
-            step = int(index) if index.isdecimal() else 0
-        where += f"[{step}]" if isinstance(step, int) else f".{step}"
-        held = (isinstance(value, dict) and step in value) or (isinstance(value, list) and step in range(len(value)))
-        value = value[step] if held else None
-    return where, _plain(kind), value
-
-
-def _plain(kind: Any) -> Any:
-    """A type without None, and without what is said of it beside."""
-    if isinstance(kind, inspect.UnionType):
-        kind = next((one for one in kind.types if not isinstance(one, inspect.NoneType)), kind)
-    return kind.type if isinstance(kind, inspect.Metadata) else kind
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    """Whether a value of a map may be what is expected: structs are looked into, all else is text."""
-    kind = _plain(kind)
-    try:
-        msgspec.convert(value, kind.cls if isinstance(kind, inspect.StructType) else str)
-    except msgspec.ValidationError:
-        return False
-    return True
+    told = re.sub(r"`(array|object|str|null)( \| null)?`", lambda found: _KINDS[found[1]], _WORDS.get(message, message))
+    return told[0].lower() + told[1:] + got

@@ -36,6 +36,7 @@ HOLES: dict[str, tuple[str, int]] = {
         r"(?:(?:sm|compute)_|[0-9])[0-9a-z_.+]*(?:[\s,;'\"]+(?:(?:sm|compute)_?)?[0-9][0-9a-z.+]*|[\s,;'\"]+(?:sm|compute)_[0-9a-z+]+)*",
         400,
     ),
+    "script": (r"(?:[a-z0-9_][\w.-]*/)*[a-z][\w.-]*\.py\b", 200),
     "soname": (rf"(?:[^\s'\"(){{}}:]*[/\\])?{_FILE}(?:\.so(?:\.[0-9]+)*|\.dll|(?:\.[0-9]+)*\.dylib)\b", 300),
     "path": (r"[^\s'\"]+", 400),
     "word": (r"[\w.+-]+", 100),
@@ -90,27 +91,13 @@ class TemplateError(ValueError):
 
 @cache
 def _grammar() -> pp.ParserElement:
-    def text(pattern: str) -> pp.ParserElement:
-        return pp.Regex(pattern).leave_whitespace()
-
-    name = text(r"[A-Za-z][\w.\[\]-]*")
-    kind = text(r"[a-z]+")
-    argument = pp.Suppress("(") + text(r"[\w|+-]+") + pp.Suppress(")")
-    hole = (
-        pp.Suppress("{")
-        + pp.Opt(name, default="")
-        + pp.Suppress(":")
-        + kind
-        + pp.Opt(argument, default="")
-        + pp.Suppress("}")
-    )
-    hole.set_parse_action(lambda t: Hole(t[0], t[1], t[2]))
-    choice = pp.Suppress("{=") + text(r"[^{}]*") + pp.Suppress("}")
-    choice.set_parse_action(lambda t: Choice(tuple(t[0].split("|"))))
-    literal = text(r"(?:[^{}]|\{\{|\}\})+")
+    hole = pp.Regex(r"\{(?P<name>(?:[A-Za-z][\w.\[\]-]*)?):(?P<type>[a-z]+)(?:\((?P<argument>[\w|+-]+)\))?\}")
+    hole.set_parse_action(lambda t: Hole(t["name"], t["type"], t["argument"] or ""))
+    choice = pp.Regex(r"\{=(?P<texts>[^{}]*)\}").set_parse_action(lambda t: Choice(tuple(t["texts"].split("|"))))
+    literal = pp.Regex(r"(?:[^{}]|\{\{|\}\})+")
     literal.set_parse_action(lambda t: Literal(t[0].replace("{{", "{").replace("}}", "}")))
-    whole = pp.ZeroOrMore(literal | choice | hole).leave_whitespace() + pp.StringEnd().leave_whitespace()
-    return whole.parse_with_tabs()
+    whole = pp.ZeroOrMore(literal | choice | hole) + pp.StringEnd()
+    return whole.leave_whitespace().parse_with_tabs()
 
 
 @cache  # compiling and each check of the linter ask for the same ones

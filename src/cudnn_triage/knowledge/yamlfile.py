@@ -26,6 +26,14 @@ class Problem(Exception):
         return f"{where}: {self.field}: {self.message}" if self.field else f"{where}: {self.message}"
 
 
+class Problems(Exception):
+    """All that is wrong with the shape of one file."""
+
+    def __init__(self, found: list[Problem]) -> None:
+        super().__init__(*found)
+        self.found = found
+
+
 @dataclass
 class Document:
     """A parsed file: plain dicts, lists and strings, and the line on which each path ('$.fixes[0].title') stands."""

@@ -118,18 +118,23 @@ def verify(cause: str, there: Examined, case: Case | None, knowledge: Knowledge)
     if absent and all(absent):
         missing = [_ask(name, knowledge) for names in absent for name in names]
         return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)), read)
-    if status == "refuted" or (
-        confirm and all(_not_found(item["when"], now.scope, planner, ended) for item in confirm)
-    ):
+    not_found = confirm and all(_not_found(item["when"], now.scope, planner, ended) for item in confirm)
+    if status == "refuted" or not_found:
         return Check(cause, "gone", grounds, (), read)
-    asked = [name for item in (*confirm, *refute) for name in fact_names(item["when"])]
-    unknown = [name for name in dict.fromkeys(asked) if not name.startswith(OF_THE_LOG) and not now.scope.values(name)]
-    missing = [ask for name in unknown if (ask := _ask(name, knowledge))]
     if not rule["confirm"] and not rule["refute"]:
         missing = ["no reading of a machine settles this cause: run the program again and look at its log"]
     elif not confirm and not refute:
         missing = [f"the log it was found in: cudnn-triage verify {cause} FILE"]
+    else:
+        missing = list(_unknown([*confirm, *refute], now.scope, knowledge))
     return Check(cause, "unknown", (), tuple(dict.fromkeys(missing)), read)
+
+
+def _unknown(conditions: Iterable[dict[str, Any]], scope: Readings, knowledge: Knowledge) -> Iterator[str]:
+    """The readings that conditions ask for and nobody has, with how to get them."""
+    for name in dict.fromkeys(name for item in conditions for name in fact_names(item["when"])):
+        if not name.startswith(OF_THE_LOG) and not scope.values(name) and (ask := _ask(name, knowledge)):
+            yield ask
 
 
 def _read(

@@ -105,7 +105,7 @@ class Planner:
         """The probes that read a fact, or one from which a table works it out."""
         if name not in self._readers:
             fact = self._declared(name)
-            tables = [(table["key"], table["gives"].values()) for table in self.knowledge.tables]
+            tables = [(table["keys"], table["gives"].values()) for table in self.knowledge.tables]
             known = sources(fact, tables)
             self._readers[name] = [
                 probe

@@ -9,7 +9,7 @@ from ..report import Diagnosis, EvidenceItem, MachineInfo, Report
 SAFETY = {
     "inspect": "only looks",
     "reversible": "changes something that can be undone",
-    "destructive": "removes or overwrites something",
+    "destructive": "ends what runs, or removes or overwrites something",
 }
 _WORTH_TELLING = 0.01
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn"}

@@ -35,7 +35,7 @@ def _lines(answer: Answer, width: int, verbose: bool) -> Iterator[str]:
         for option in answer.options:
             yield from _option(option, width)
         yield ""
-    if answer.status == "solved" and answer.questions:
+    if answer.status != "open" and answer.questions:
         yield "What would decide on those" if answer.options else "Not known, and might allow a nearer one"
         yield from (f"  {question.fact}: {question.ask}" for question in answer.questions)
         yield ""

@@ -10,23 +10,17 @@ from ..knowledge.base import Knowledge
 from .answer import Answer, Choice, Option, Question, Rejection
 from .builds import Build, builds
 from .commands import choice, commands, verify, way_exists
-from .constraints import Check, consistent, numbering, span_text, values, verdict
+from .constraints import Check, consistent, numbering, open_parts, span_text, values, verdict
 from .ground import Ground, at_least, ground
 from .nearness import nearest_first
 from .relaxing import relaxed
 from .situation import Situation, Wishes
-from .words import listed
+from .words import PARTS, listed
 
 __all__ = ["Answer", "Choice", "Situation", "Wishes", "solve"]
 
 _OPTIONS = 4
 _FACTS = {"gpu": "gpu.cc", "driver": "driver.version", "python": "python.version", "system": "platform.os"}
-_WORDS = {
-    "gpu": "the GPU",
-    "driver": "the driver version",
-    "python": "the Python version",
-    "system": "the operating system",
-}
 
 Undecided = list[tuple[Build, list[Check]]]
 
@@ -77,11 +71,21 @@ class _Question:
                 rejected.append(Rejection(build.name, done[0].reason))
         if undecided:
             return self._open(undecided, rejected)
-        if not conflict and (missing := self._platform()):
-            return Answer("none", self.framework, missing, (), options=self._relaxed())
-        summary = conflict or f"No {self.title} that the tables know works here"
+        missing = "" if conflict else self._platform()
+        summary = missing or conflict or f"No {self.title} that the tables know works here"
+        return self._none(summary, () if missing else self._assumed(), () if missing else tuple(rejected))
+
+    def _none(self, summary: str, assumed: tuple[str, ...], rejected: tuple[Rejection, ...]) -> Answer:
+        found = relaxed(self.order, self.framework, self.situation, self.wishes, self.ground) if self.thorough else []
+        named = {name for _, parts in found for name in parts}
         return Answer(
-            "none", self.framework, summary, self._assumed(), options=self._relaxed(), rejected=tuple(rejected)
+            "none",
+            self.framework,
+            summary,
+            assumed,
+            questions=self._questions([name for name in PARTS if name in named]),
+            options=tuple(option for option, _ in found),
+            rejected=rejected,
         )
 
     def _solved(self, build: Build, done: list[Check], rejected: list[Rejection], nearer: Undecided) -> Answer:
@@ -106,7 +110,7 @@ class _Question:
         unknown = _unknown(_least_open(undecided))
         silent = [check.reason for check in undecided[0][1] if check.holds is None and not check.unknown]
         if unknown:
-            summary = f"Which {self.title} works depends on {listed([_WORDS[name] for name in unknown])}"
+            summary = f"Which {self.title} works depends on {listed([PARTS[name] for name in unknown])}"
         else:
             summary = f"No {self.title} is known to work here: the tables do not say enough"
         return Answer(
@@ -164,13 +168,6 @@ class _Question:
         facts = [self.knowledge.facts[_FACTS[name]] for name in unknown]
         return tuple(Question(fact["title"], fact["ask"]) for fact in facts)
 
-    def _relaxed(self) -> tuple[Option, ...]:
-        return (
-            tuple(relaxed(self.order, self.framework, self.situation, self.wishes, self.ground))
-            if self.thorough
-            else ()
-        )
-
     def _by_value(self, axis: str, known: Build | None = None) -> Iterator[Option]:
         """What works for each value of the one part of the situation that is not known; equal neighbours together."""
         if not self.thorough:
@@ -198,8 +195,7 @@ def _least_open(undecided: Undecided) -> Undecided:
 
 def _unknown(undecided: Undecided) -> list[str]:
     """The parts of the situation that would decide between builds, in the order in which to ask for them."""
-    named = {name for _, done in undecided for check in done if check.holds is None for name in check.unknown}
-    return [name for name in _FACTS if name in named]
+    return open_parts(check for _, done in undecided for check in done)
 
 
 def _when(axis: str, situations: list[Situation]) -> str:

@@ -15,6 +15,7 @@ from .builds import Build, Code, released_for
 from .ground import SYSTEMS, Ground, at_least, pythons
 from .limits import keeps
 from .situation import Situation, Wishes
+from .words import PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,12 @@ def verdict(build: Build, situation: Situation, wishes: Wishes, ground: Ground) 
             return False, [check]
         done.append(check)
     return (None if any(check.holds is None for check in done) else True), done
+
+
+def open_parts(done: Iterable[Check]) -> list[str]:
+    """The parts of the situation that would decide the checks that are unknown, in the order in which to ask for them."""
+    named = {name for check in done if check.holds is None for name in check.unknown}
+    return [name for name in PARTS if name in named]
 
 
 def over(values: Iterable[bool | None]) -> bool | None:

@@ -1,8 +1,16 @@
-"""Lists in words."""
+"""The words of answers: lists, and the parts of a situation by what people call them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+PARTS = {
+    "gpu": "the GPU",
+    "driver": "the driver version",
+    "python": "the Python version",
+    "system": "the operating system",
+}
+"""The parts of a situation that may decide, in the order in which they are asked for."""
 
 
 def listed(words: Sequence[str]) -> str:

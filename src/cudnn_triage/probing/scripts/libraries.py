@@ -241,10 +241,8 @@ def examine_host_libraries(binaries: "list[str]") -> None:
             fact(name, ".".join(map(str, max(found))))
 
 
-def main() -> None:
-    """Look everywhere, then ask what would be taken."""
-    copies = inventory()
-    loader = Loader()
+def tell_copies(copies: "list[Copy]") -> None:
+    """Every file with all its names, and what is wrong with it."""
     names: dict[str, list[str]] = {}
     for copy in copies:
         names.setdefault(copy.real, []).append(copy.path)
@@ -267,13 +265,20 @@ def main() -> None:
             fact("library.broken.how", copy.fault)
             fact("broken.library", copy.name)
     fact("library.sound", not any(copy.fault for copy in copies) if copies else None)
-    sound = [copy for copy in copies if not copy.fault]
+
+
+def examine_families(sound: "list[Copy]") -> None:
+    """Which products have no library here, and the releases of those that have."""
     for family in SETTINGS["families"]:
         mine = [copy for copy in sound if copy.family == family]
         if not mine:
             fact("library.absent", family)
         if family + ".installed" in SETTINGS["release_facts"]:
             facts(family + ".installed", (copy.release for copy in mine))
+
+
+def examine_findable(sound: "list[Copy]", loader: "Loader") -> None:
+    """Which libraries a program would find by name, and of which CUDA."""
     findable = {name for name in (copy.name for copy in sound) if OS != "linux" or loader.plain(name)}
     findable |= {copy.name for copy in sound if copy.kind in ("wheel", "PATH", "system")}
     facts("library.found", sorted(findable))
@@ -283,16 +288,38 @@ def main() -> None:
         fact("cudnn.plain", any(re.fullmatch(r"libcudnn\.so\.\d+", name) for name in plain))
     versioned = [copy for copy in sound if copy.stem in SETTINGS["runtime_stems"] and copy.name != f"lib{copy.stem}.so"]
     facts("cuda.libraries.major", sorted({major_of(copy)[:2] for copy in versioned if major_of(copy)}))
+
+
+def examine_libcuda(copies: "list[Copy]") -> None:
+    """The driver's library under each of its names: the driver's own, a stub, or one of forward compatibility."""
     for copy in copies:
         if copy.stem in ("cuda", "nvcuda"):
             record("libcuda", path=copy.path, sort=copy.kind_of_libcuda, release=copy.release or None)
             fact("libcuda.kinds", copy.kind_of_libcuda)
+
+
+def examine_helpers() -> None:
+    """What CUDA's libraries for Windows load beside them."""
+    searched = [folder for _, folder in places()]
+    for name in SETTINGS["windows_helpers"]:
+        if not any(exists(os.path.join(folder, name)) for folder in searched):
+            fact("library.helper.absent", name)
+
+
+def main() -> None:
+    """Look everywhere, then ask what would be taken."""
+    copies = inventory()
+    loader = Loader()
+    sound = [copy for copy in copies if not copy.fault]
+    tell_copies(copies)
+    examine_families(sound)
+    examine_findable(sound, loader)
+    examine_libcuda(copies)
     mapped = examine_search(copies, loader) if OS == "linux" else {}
     examine_shadows(copies, mapped)
     examine_cudnn(copies, first_cudnn(copies, mapped, loader))
-    for name in SETTINGS["windows_helpers"] if OS == "windows" else []:
-        if not any(exists(os.path.join(folder, name)) for _, folder in places()):
-            fact("library.helper.absent", name)
+    if OS == "windows":
+        examine_helpers()
 
 
 if __name__ == "__main__":

@@ -194,9 +194,10 @@ def output(command: list[str], seconds: float = 5.0, limit: int = 1 << 20) -> tu
     late = threading.Timer(seconds, process.kill)
     late.start()
     try:
-        text = process.stdout.read(limit) if process.stdout else b""
-        process.kill()  # one that goes on writing after the limit
-        return process.wait(), text.decode("utf-8", "replace")
+        with process:
+            text = process.stdout.read(limit) if process.stdout else b""
+            process.kill()  # one that goes on writing after the limit
+        return process.returncode, text.decode("utf-8", "replace")
     finally:
         late.cancel()
 
