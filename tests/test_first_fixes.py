@@ -73,18 +73,6 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
     ),
     (IN_VLLM, "abi-mismatch", "uv pip install --python vllm-env vllm", "PACKAGE"),
     (IN_AN_EGG, "abi-mismatch", "find . -name setup.py", "PACKAGE"),
-    (
-        STARTED.format("tools/demo.py"),
-        "illegal-memory-access",
-        "CUDA_LAUNCH_BLOCKING=1 python tools/demo.py",
-        "train.py",
-    ),
-    (
-        f"$ python3 run.py --gpu 0\n{ILLEGAL}",
-        "illegal-memory-access",
-        "CUDA_LAUNCH_BLOCKING=1 python run.py",
-        "train.py",
-    ),
     (IN_FLASH, "abi-mismatch", "--no-deps flash-attn", "PACKAGE"),
     (
         "slurmd: fatal: can't stat gres.conf file /dev/nvidia0: No such file or directory",
