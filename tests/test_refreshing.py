@@ -136,6 +136,7 @@ def test_torch_tells_its_architectures_in_a_string(tmp_path: Path) -> None:
         ("# pip install old==1   then that", []),
         ('pip install "jax[cuda12]"   # "jax[cuda13]" where newer', ["jax[cuda12]"]),
         ("uv pip install --torch-backend=auto torch && uv pip check", ["torch"]),
+        ("uv pip install --python an-env vllm", ["vllm"]),
         ("python -m pip install --no-deps PACKAGE==VERSION .", []),
         ('python -m pip install "nvidia-cudnn-cu{cuda.build.major}==9.*"', []),
         ('pip install "torch_xla==$(python -c "import torch; print(torch.__version__.split(chr(43))[0])")"', []),
