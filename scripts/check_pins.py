@@ -37,7 +37,18 @@ INSTALL = re.compile(r"pip install (.*?)(?:$|&&|;|\|)", re.MULTILINE)
 SUBSTITUTION = re.compile(
     r"\$\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 )  # $(python -c ...), with brackets in it
-OPTION_WITH_VALUE = ("-i", "-f", "--index-url", "--extra-index-url", "--torch-backend", "--python", "-r", "-c", "-t", "--target")
+OPTION_WITH_VALUE = (
+    "-i",
+    "-f",
+    "--index-url",
+    "--extra-index-url",
+    "--torch-backend",
+    "--python",
+    "-r",
+    "-c",
+    "-t",
+    "--target",
+)
 ELSEWHERE = frozenset({"nvidia-tensorflow"})  # on an index of their own, which the fix adds
 GRID = {
     "torch": (
