@@ -46,7 +46,8 @@ _OPEN = (
 _PUZZLED = 0.3
 _SURE = 0.95
 _CRASHED = 0.6
-_PLAIN = (0.9, 0.25)
+_CLEAR = 0.9
+_LEADING = 0.25
 _GUESSED = 0.1
 _DEATHS = ("abort", "signal")
 _BELIEVED = 0.45  # the most that an answer by words alone is believed: as often such answers were right
@@ -170,7 +171,7 @@ def _enough(field: float, likeliest: float, failures: Sequence[Failure]) -> bool
     """Whether words alone are an answer, with the field and its first cause so probable by them."""
     if failures and (field >= _SURE or (failures[-1].kind in _DEATHS and field >= _CRASHED)):
         return True
-    return field >= _PLAIN[0] and likeliest >= _PLAIN[1]
+    return field >= _CLEAR and likeliest >= _LEADING
 
 
 def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
