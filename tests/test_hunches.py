@@ -106,11 +106,25 @@ def test_a_failure_of_another_kind_stays_unrelated_unless_the_words_are_sure(wor
     assert causes(words, f"{FAILED}the kettle boiled on a sprocket")[0] == "right"
 
 
-def test_where_a_program_died_without_a_reason_words_need_be_less_sure(words: Rules) -> None:
+def test_a_log_of_which_rules_know_nothing_is_read_whole(words: Rules) -> None:
     words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
-    died = "terminate called after throwing an instance of 'std::runtime_error'\n  what():  "
-    assert causes(words, f"{died}the kettle boiled at a bracket\nAborted (core dumped)")[0] == "right"
-    assert said(words, f"{FAILED}the kettle boiled at a bracket").verdict == "unrelated"
+    assert causes(words, f"loading the sprocket\n{FAILED}the kettle boiled")[0] == "right"
+    assert causes(words, f"loading the flange\n{FAILED}the kettle boiled")[0] == "left"
+
+
+def test_a_long_log_is_read_where_it_complains(words: Rules) -> None:
+    words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
+    quiet = "step\n" * 400
+    assert causes(words, f"{quiet}loading the sprocket\nerror: the kettle boiled")[0] == "right"
+    assert said(words, f"loading the sprocket\n{quiet}error: the kettle boiled").verdict == "unrelated"
+
+
+def test_words_that_stand_together_tell_more_than_each(words: Rules) -> None:
+    words.file("hunches.yaml", MODEL + "  - [\"left sprocket\", '3 0:30']\n")
+    assert causes(words, "cuda error: left sprocket gone")[0] == "left"
+    assert causes(words, "cuda error: left the sprocket")[0] == "right"
+    (told,) = said(words, "cuda error: left sprocket gone").diagnoses[0].evidence
+    assert told.text == "log.words = left sprocket"
 
 
 def test_words_speak_for_a_complaint_that_rules_hardly_heed(words: Rules) -> None:
@@ -126,8 +140,17 @@ def test_words_say_nothing_against_a_message_that_knows_what_failed_outside_the_
     assert said(words, f"{FAILED}the kettle boiled on a sprocket").verdict == "unrelated"
 
 
-def test_words_never_accuse_a_run_that_ended_well_or_a_log_without_an_error(words: Rules) -> None:
-    assert said(words, "sprocket sprocket sprocket").diagnoses == ()
+def test_words_never_accuse_a_run_that_ended_well(words: Rules) -> None:
+    turning = "the sprocket of this machine turns by itself for now"
+    assert causes(words, turning)[0] == "right"
+    assert said(words, f"{turning}\nTraining complete").diagnoses == ()
+    assert said(words, f"{turning} in the kitchen").diagnoses == ()
+
+
+def test_a_command_or_a_word_that_complains_of_nothing_is_no_log(words: Rules) -> None:
+    assert said(words, "sprocket").diagnoses == ()
+    assert said(words, "sprocket --list sprocket sprocket").diagnoses == ()
+    assert causes(words, "sprocket failed")[0] == "right"
     assert said(words, "").verdict == "empty"
 
 

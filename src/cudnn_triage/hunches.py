@@ -1,21 +1,24 @@
-"""What logs with such words turned out to be: a linear model over the words of a log's telling lines (rules/hunches.yaml).
+"""What logs with such words turned out to be: a linear model over the words of a log (rules/hunches.yaml).
 
-Rules know messages one by one. Where they leave several causes open, or know nothing, the words of all telling lines together
-lean towards what the logs of the corpus with such words had. A hunch orders what rules point to, names further suspects behind
-them, and is an answer only where there would be none; it is never believed as much as a message.
+Rules know messages one by one. Where they leave several causes open, or know nothing, the words together, and the pairs in which
+they stand, lean towards what the logs of the corpus with such words had. The model is learned from whole logs. Where rules point to
+causes of the field only the lines that tell of them are asked, so that nothing else in the log has a say; where rules know nothing
+of it, the whole log is. A hunch orders what rules point to, names further suspects behind them, and is
+an answer only where there would be none; it is never believed as much as a message.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from .evidence import FAILING, HUNCH, Case, Evidence
 from .facts import Fact
 from .knowledge.base import Knowledge
 from .light import pattern, replaced
 from .ranking import Hypothesis
-from .structure import Failure
+from .wording import has_error_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
     Rows = Mapping[str, Sequence[float]]
     Known = dict[str, tuple[float, Sequence[float]]]
 
-_WORD = pattern(r"[a-z_][a-z_0-9]+(?:[.-][a-z_0-9]+)*|[\u4e00-\u9fff]+")
-_MOST = 300  # lines whose words are read
+_WORD = pattern(r"[a-z_][a-z_0-9]+|[\u4e00-\u9fff]+")
+_MOST = 300  # lines whose words are read: of a longer log those that complain, with as many around each as the next number says
+_AROUND = 3
+_FEW = 8  # different words from which a log without a complaint is read
 _LONGEST = 400  # characters of a line that are read
 _OF_A_MESSAGE = 12  # lines of one message that are read
 _OF_A_FAILURE = 100  # lines of one failure that are read
@@ -35,21 +40,13 @@ _TELLING = 5  # words that are shown
 _SUSPECTS = 3  # causes that a hunch names
 _SUSPECTED = 0.05  # probability from which it names them
 _RARE = 3.0  # how rare one of the words has to be that speak for such a cause: 'failed' and 'error' stand in every log
-_OPEN = (
-    0.2  # of the probability, where rules leave it to causes of the field, up to which a hunch is asked for the answer
-)
-# how probable some cause of the field has to be by its words for an answer: where an error of this field is unexplained; where
-# all that is known of the failure is of another kind; where the program died without a word of its own; and where the words of
-# whatever the log complains of speak for one cause, which has to be as probable as the last number says. Set on logs that neither
-# rules nor model had seen: of 1950 the first two righted 17 of 37 answers and made none wrong that was right (of 14 with a less
-# probable first cause 6 were right), of 2010 later ones the other two righted 11 of 18 and made none wrong
-_PUZZLED = 0.3
-_SURE = 0.95
-_CRASHED = 0.6
-_CLEAR = 0.9
-_LEADING = 0.25
-_GUESSED = 0.1
-_DEATHS = ("abort", "signal")
+# of the probability, where rules leave it to causes of the field, up to which a hunch is asked for the answer
+_OPEN = 0.5
+# how probable some cause of the field has to be by its words, and the first one, for an answer where all that is known of the log
+# is of another kind, and where nothing is. Set on 3263 logs that neither rules nor model had seen (docs/fresh-logs.md, 'Words'),
+# where from 0.6 and 0.1 on they answered about as well
+_CLEAR, _LEADING = 0.8, 0.2
+_PUZZLED, _GUESSED = 0.5, 0.1
 _BELIEVED = 0.45  # the most that an answer by words alone is believed: as often such answers were right
 
 
@@ -62,7 +59,7 @@ class Hunches:
     def of(self, case: Case) -> tuple[Evidence, ...]:
         """For each cause that something speaks for, and the likeliest others, how probable the words make it (``odds``);
         likewise for 'not about the GPU'. Nothing of causes that the model has not learned; empty where no line tells anything."""
-        words = words_of(case, self._knowledge)
+        words = _asked(case, self._knowledge)
         known = self._known(words)
         if not known:
             return ()
@@ -97,14 +94,20 @@ class Hunches:
         return {word: (row[0] / length, row) for word, row in rows.items()}
 
     def _telling(self, cause: str, words: Mapping[str, int], known: Known) -> list[str]:
-        """The words of the log that speak for a cause, the weightiest first."""
+        """The words of the log that speak for a cause, the weightiest first, each once though it stands in pairs as well."""
         number = self._head["causes"].index(cause)
         weight = {
             word: share * sum(row[at + 1] for at in range(1, len(row), 2) if row[at] == number)
             for word, (share, row) in known.items()
             if words[word]
         }
-        return sorted((word for word in weight if weight[word] > 0), key=lambda w: (-weight[w], w))[:_TELLING]
+        told: list[str] = []
+        single: set[str] = set()
+        for word in sorted((word for word in weight if weight[word] > 0), key=lambda w: (-weight[w], w)):
+            if not single.issuperset(word.split()):
+                told.append(word)
+                single.update(word.split())
+        return told[:_TELLING]
 
     def _evidence(self, cause: str, chance: float, telling: Sequence[str], words: Mapping[str, int]) -> Evidence:
         line = words[telling[0]] if telling else 0
@@ -113,21 +116,56 @@ class Hunches:
 
 
 def words_of(case: Case, knowledge: Knowledge) -> dict[str, int]:
-    """The words of the lines that tell what went wrong, each with the number of its first line, and the facts as words.
+    """The words of a log, and the pairs in which they stand, each with the number of its first line, and the facts as words.
 
-    Such lines are those of messages that point to a cause, of failures, and errors of this field that no rule knows. Chatter,
-    and what else a log holds, has no say.
+    A short log is read whole, a long one where it complains.
     """
-    asked = set(case.unknown)
+    lines = range(len(case.lines))
+    if len(lines) <= _MOST:
+        return _words(lines, case)
+    read = sorted(
+        {i for at in _complaints(case, knowledge) for i in range(max(0, at - _AROUND), min(len(lines), at + _AROUND))}
+    )
+    return _words(read if len(read) <= _MOST else [*read[: _MOST // 2], *read[-_MOST // 2 :]], case)
+
+
+def _asked(case: Case, knowledge: Knowledge) -> dict[str, int]:
+    """The words that have a say: where rules point to causes of the field those of the telling lines, else those of the whole log.
+
+    A command or a word or two, of which none complains, tell nothing.
+    """
+    if any(e.supports and e.cause in knowledge.in_field for e in case.evidence):
+        return _words(sorted(_telling_lines(case, knowledge))[:_MOST], case)
+    words = words_of(case, knowledge)
+    alone = sum(line > 0 and " " not in word for word, line in words.items())
+    return words if alone >= _FEW or _complaints(case, knowledge) else {}
+
+
+def _telling_lines(case: Case, knowledge: Knowledge) -> set[int]:
+    """The lines of messages that point to a cause, of failures, and errors of this field that no rule knows."""
+    telling = set(case.unknown)
     for occurrence in case.occurrences:
         if any(p["cause"] in knowledge.competing for p in knowledge.by_id[occurrence.rule]["points_to"]):
-            asked.update(range(occurrence.first, min(occurrence.last + 1, occurrence.first + _OF_A_MESSAGE)))
+            telling.update(range(occurrence.first, min(occurrence.last + 1, occurrence.first + _OF_A_MESSAGE)))
     for failure in case.structure.failures:
-        asked.update(range(failure.first, min(failure.last + 1, failure.first + _OF_A_FAILURE)))
+        telling.update(range(failure.first, min(failure.last + 1, failure.first + _OF_A_FAILURE)))
+    return telling
+
+
+def _complaints(case: Case, knowledge: Knowledge) -> set[int]:
+    """The telling lines, and all others that use words of errors."""
+    return _telling_lines(case, knowledge).union(
+        i for i, line in enumerate(case.lines) if has_error_word(line.text, knowledge)
+    )
+
+
+def _words(lines: Iterable[int], case: Case) -> dict[str, int]:
+    """The words of these lines and their pairs, with the facts of the log beside them."""
     words: dict[str, int] = {}
-    for index in sorted(asked)[:_MOST]:
+    for index in lines:
         line = case.lines[index]
-        for word in _WORD.findall(line.text[:_LONGEST].lower()):
+        found = _WORD.findall(line.text[:_LONGEST].lower())
+        for word in (*found, *(f"{one} {next_one}" for one, next_one in pairwise(found))):
             words.setdefault(word, line.number)
     if not words:
         return {}
@@ -146,10 +184,9 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
     ours = {h.cause: h for h in found if h.cause in knowledge.in_field}
     field = 1 - sum(e.odds for e in case.hunches if e.cause in knowledge.off_field)
     likeliest = max((e.odds for e in suspects), default=0.0)
-    sure = _enough(field, likeliest, case.structure.failures)
+    sure = field >= _CLEAR and likeliest >= _LEADING
     open_to_words = (
-        likeliest >= _GUESSED
-        and (sure or field >= _PUZZLED)
+        (sure or (field >= _PUZZLED and likeliest >= _GUESSED))
         and not case.structure.ended_well
         and sum(h.prior for h in ours.values()) <= _OPEN
         and not any(_of_another_kind(e, knowledge) for h in found for e in h.evidence)
@@ -167,13 +204,6 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
     return [*guesses, *kept], 1 - _BELIEVED
 
 
-def _enough(field: float, likeliest: float, failures: Sequence[Failure]) -> bool:
-    """Whether words alone are an answer, with the field and its first cause so probable by them."""
-    if failures and (field >= _SURE or (failures[-1].kind in _DEATHS and field >= _CRASHED)):
-        return True
-    return field >= _CLEAR and likeliest >= _LEADING
-
-
 def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
     """The causes of the field that the words speak of, but for those that a message or fact excludes."""
     excluded = {e.cause for e in case.evidence if not e.supports and e.strength == "certain"}
@@ -182,7 +212,7 @@ def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
 
 
 def _of_another_kind(e: Evidence, knowledge: Knowledge) -> bool:
-    """Whether a message that says more than that something failed tells that the failure is not of this field."""
-    if e.cause not in knowledge.off_field or not e.supports or e.standing != FAILING or e.occurrence is None:
+    """Whether a message that says more than that something failed tells that the trouble is not of this field."""
+    if e.cause not in knowledge.off_field or not e.supports or e.occurrence is None:
         return False
     return not knowledge.by_id[e.occurrence.rule]["catch_all"]

@@ -1,4 +1,5 @@
-"""Learning the model of words (rules/hunches.yaml) from labelled logs: logistic regression over the words of their telling lines."""
+"""Learning the model of words (rules/hunches.yaml) from labelled logs: logistic regression, one cause against all others,
+over the words and pairs of words of whole logs."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from ..knowledge.base import Knowledge
 from .labelled import Labelled
 from .metrics import harmless, off_field_cause
 
-_LEAST = 3  # logs that have to hold a word
+_LEAST = 4  # logs that have to hold a word
 _ACCEPTABLE = 0.5  # how much all other right answers of a log count beside the first
-_SMOOTHING = 4.0  # inverse strength of the pull towards zero; 2 to 25 answer about as well
-_ROUNDS = 150
+_SMOOTHING = 16.0  # inverse strength of the pull towards zero of all logs together; 8 to 50 answer about as well
+_ROUNDS = 100
 _SLIGHT = 0.3  # weights below it are left out: what is left answers as well as the whole model
 
 Data = dict[str, Any]
@@ -33,7 +34,7 @@ def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], know
     """
     try:
         from scipy.sparse import csr_matrix
-        from sklearn.linear_model import LogisticRegression
+        from sklearn.linear_model import SGDClassifier
     except ImportError:
         raise CannotLearn('learning needs scikit-learn: pip install "cudnn-triage[test]"') from None
     count = Counter(word for found in words for word in found)
@@ -53,7 +54,8 @@ def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], know
         raise CannotLearn("too few logs to learn from: words of two causes, each in three logs, are the least")
     rows, columns, values = zip(*places, strict=True)
     matrix = csr_matrix((values, (rows, columns)), shape=(len(causes), len(known)))
-    model = LogisticRegression(C=_SMOOTHING, max_iter=_ROUNDS).fit(matrix, causes, sample_weight=shares)
+    model = SGDClassifier(loss="log_loss", alpha=1 / (_SMOOTHING * len(causes)), max_iter=_ROUNDS, random_state=0)
+    model.fit(matrix, causes, sample_weight=shares)
     weights, base = model.coef_, model.intercept_
     if len(weights) == 1:  # of two causes: what speaks for one speaks against the other
         weights, base = [-weights[0] / 2, weights[0] / 2], [-base[0] / 2, base[0] / 2]
