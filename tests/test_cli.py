@@ -94,7 +94,7 @@ def test_the_published_schema_is_that_of_the_types() -> None:
 def test_exit_codes(folder: str) -> None:
     assert run("--rules", folder, data=LOG.encode()).returncode == 0
     assert run("--rules", folder, "--exit-code", data=LOG.encode()).returncode == 10
-    assert run("--exit-code", data=b"CUDA frobnication failed with error in unit seven\n").returncode == 11
+    assert run("--exit-code", data=b"CUDA frobnicator zork failed\n").returncode == 11
     assert run("--exit-code", data=b"all is well\n").returncode == 0
 
 
