@@ -119,7 +119,7 @@ def test_a_gpu_name_gives_its_compute_capability(name: str, cc: str) -> None:
     ],
 )
 def test_a_compiled_module_tells_its_package(file: str, package: str | None) -> None:
-    assert row("extensions", "path", file).get("package") == package
+    assert row("module-packages", "path", file).get("package") == package
 
 
 def test_an_unknown_gpu_gives_nothing() -> None:

@@ -3,8 +3,8 @@
 Rules know messages one by one. Where they leave several causes open, or know nothing, the words together, and the pairs in which
 they stand, lean towards what the logs of the corpus with such words had. The model is learned from whole logs. Where rules point to
 causes of the field only the lines that tell of them are asked, so that nothing else in the log has a say; where rules know nothing
-of it, the whole log is. A hunch orders what rules point to, names further suspects behind them, and is
-an answer only where there would be none; it is never believed as much as a message.
+of it, the whole log is. A hunch orders what rules point to, names further suspects behind them, and is an answer only where there
+would be none; it is never believed as much as a message.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Known = dict[str, tuple[float, Sequence[float]]]
 
 _WORD = pattern(r"[a-z_][a-z_0-9]+|[\u4e00-\u9fff]+")
-_MOST = 300  # lines whose words are read: of a longer log those that complain, with as many around each as the next number says
-_AROUND = 3
+_MOST = 300  # lines whose words are read: of a longer log those that complain, with what stands around them
+_BEFORE, _BEHIND = 3, 2  # lines around a complaint
 _FEW = 8  # different words from which a log without a complaint is read
 _LONGEST = 400  # characters of a line that are read
 _OF_A_MESSAGE = 12  # lines of one message that are read
@@ -47,7 +47,8 @@ _OPEN = 0.5
 # where from 0.6 and 0.1 on they answered about as well
 _CLEAR, _LEADING = 0.8, 0.2
 _PUZZLED, _GUESSED = 0.5, 0.1
-_BELIEVED = 0.45  # the most that an answer by words alone is believed: as often such answers were right
+# the most that an answer by words alone is believed: of 116 on those logs 51 were the very cause, 82 one that an expert accepts
+_BELIEVED = 0.45
 
 
 class Hunches:
@@ -58,7 +59,7 @@ class Hunches:
 
     def of(self, case: Case) -> tuple[Evidence, ...]:
         """For each cause that something speaks for, and the likeliest others, how probable the words make it (``odds``);
-        likewise for 'not about the GPU'. Nothing of causes that the model has not learned; empty where no line tells anything."""
+        likewise for 'not about the GPU'. Nothing of causes that the model has not learned; empty where it knows no word."""
         words = _asked(case, self._knowledge)
         known = self._known(words)
         if not known:
@@ -124,7 +125,11 @@ def words_of(case: Case, knowledge: Knowledge) -> dict[str, int]:
     if len(lines) <= _MOST:
         return _words(lines, case)
     read = sorted(
-        {i for at in _complaints(case, knowledge) for i in range(max(0, at - _AROUND), min(len(lines), at + _AROUND))}
+        {
+            i
+            for at in _complaints(case, knowledge)
+            for i in range(max(0, at - _BEFORE), min(len(lines), at + _BEHIND + 1))
+        }
     )
     return _words(read if len(read) <= _MOST else [*read[: _MOST // 2], *read[-_MOST // 2 :]], case)
 

@@ -51,7 +51,7 @@ def learn(words: Sequence[Mapping[str, int]], labelled: Sequence[Labelled], know
             causes.append(cause)
             shares.append(share)
     if not places or len(set(causes)) < 2:
-        raise CannotLearn("too few logs to learn from: words of two causes, each in three logs, are the least")
+        raise CannotLearn(f"too few logs to learn from: words of two causes, each in {_LEAST} logs, are the least")
     rows, columns, values = zip(*places, strict=True)
     matrix = csr_matrix((values, (rows, columns)), shape=(len(causes), len(known)))
     model = SGDClassifier(loss="log_loss", alpha=1 / (_SMOOTHING * len(causes)), max_iter=_ROUNDS, random_state=0)
