@@ -9,8 +9,8 @@ Versions come from the pins in the fixes' commands, from the tables that recipes
 solved sets. pip looks them up and resolves them as it is set up on this machine, and installs nothing. Exit code 1 when
 something is missing or does not resolve.
 
-PyTorch's own wheel indices are not asked: a build such as 2.7.1+cu128 is checked by its public version, and in the resolver
-grid by the same release as the registry has it. conda packages and images are not checked.
+PyTorch's and Paddle's own wheel indices are not asked: builds such as 2.7.1+cu128 and 2.4.2.post117 are checked by their public
+version, and in the resolver grid by the same release as the registry has it. conda packages and images are not checked.
 """
 
 from __future__ import annotations
@@ -117,7 +117,9 @@ def pins_of_tables(known: Knowledge) -> Iterator[Pin]:
 
 def missing(pin: Pin) -> str:
     """Why no release satisfies a pin; nothing where one does."""
-    wanted = SpecifierSet(re.sub(r"\+\w+", "", str(pin.requirement.specifier)))
+    wanted = SpecifierSet(
+        re.sub(r"\+\w+|\.post\d{3}", "", str(pin.requirement.specifier))
+    )  # 2.4.2.post117: CUDA 11.7's
     name = pin.requirement.name
     if name in ELSEWHERE or any(wanted.contains(release, prereleases=True) for release in registry.releases(name)):
         return ""

@@ -46,7 +46,7 @@ def pip(*arguments: str) -> str | None:
 
 @cache
 def wheels(package: str) -> tuple[Wheel, ...]:
-    """All wheels of a package, read from what pip says while it looks at them."""
+    """All wheels of a package, read from what pip says while it looks at them; early ones where there are no others."""
     done = subprocess.run(
         [sys.executable, "-m", "pip", "index", "versions", package, "-vv", "--ignore-requires-python", "--pre"],
         capture_output=True,
@@ -54,15 +54,16 @@ def wheels(package: str) -> tuple[Wheel, ...]:
         check=False,
     )
     names = dict.fromkeys(found[0].replace("%2B", "+") for found in _WHEEL.finditer(done.stdout))
-    return tuple(wheel for name in names for wheel in _wheel(name))
+    finished = tuple(wheel for name in names for wheel in _wheel(name))
+    return finished or tuple(wheel for name in names for wheel in _wheel(name, early=True))
 
 
-def _wheel(name: str) -> Iterator[Wheel]:
+def _wheel(name: str, *, early: bool = False) -> Iterator[Wheel]:
     try:
         _, version, _, tags = parse_wheel_filename(name)
     except InvalidWheelFilename:
         return
-    if version.local or version.is_prerelease:
+    if version.local or (version.is_prerelease and not early):
         return
     pythons = {_python(tag.interpreter) for tag in tags if tag.interpreter.startswith("cp")}
     if any(tag.abi.endswith("t") for tag in tags):  # the free-threaded interpreter is another one

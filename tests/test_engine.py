@@ -329,6 +329,15 @@ def test_what_ended_the_last_attempt_weighs_most(base: Rules, how: str) -> None:
     assert report(base, asserted + held).diagnoses[0].cause == "assertion"  # held is its echo in one attempt
 
 
+def test_an_attempt_that_ran_for_long_and_was_ended_weighs_most(base: Rules) -> None:
+    base.points("ended", "job killed: walltime", "assertion", "certain")
+    first = f"Loading the settings\nSeed is 1\n{FAILED}RuntimeError: Could not create cudnn handle\n"
+    ended = "=>> PBS: job killed: walltime 10 exceeded limit 9\n"
+    second = "Loading the settings\nSeed is 2\n"
+    assert report(base, first + second + "step\n" * 99 + ended).diagnoses[0].cause == "assertion"
+    assert report(base, first + second + ended).diagnoses[0].cause == "memory-held"  # it may have failed again unseen
+
+
 def test_of_several_attempts_the_last_word_on_a_fact_counts(base: Rules) -> None:
     old, new = ("Loaded 7.1.2 but compiled with 7.6.0\n", "Loaded 7.6.5 but compiled with 7.6.0\n")
     held = "RuntimeError: Could not create cudnn handle\n"

@@ -58,7 +58,46 @@ IN_FLASH = (
 )
 IN_FLASH += "    import flash_attn_2_cuda\nImportError: libtorch_cuda_cu.so: cannot open shared object file: No such file or directory"
 ILLEGAL = "RuntimeError: CUDA error: an illegal memory access was encountered"
+ILLEGAL_IN_SPCONV = f'Traceback (most recent call last):\n  File "{SITE}/spconv/pytorch/ops.py", line 1503, in implicit_gemm\n{ILLEGAL}'
+XLA_FAULT = "RuntimeError: Internal: Failed to launch CUDA kernel: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+HANDLE = "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"
+SMALL_CARD = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 2.00 GiB total capacity; "
+    "1.65 GiB already allocated; 0 bytes free; 1.70 GiB reserved in total by PyTorch)"
+)
+LENT = (
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 172.00 MiB (GPU 0; 8.00 GiB total capacity; "
+    "22.35 GiB already allocated; 0 bytes free; 22.35 GiB reserved in total by PyTorch)"
+)
+ADAM = (
+    f'Traceback (most recent call last):\n  File "train.py", line 20, in main\n  File "{SITE}/torch/optim/adamw.py", line 109, in step\n'
+    "    state['exp_avg'] = torch.zeros_like(p, memory_format=torch.preserve_format)\n"
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 86.00 MiB (GPU 0; 23.70 GiB total capacity; "
+    "22.90 GiB already allocated; 20.00 MiB free; 22.95 GiB reserved in total by PyTorch)"
+)
+WEIGHTS = (
+    "ResourceExhaustedError: OOM when allocating tensor with shape[7,7,512,4096] and type float on "
+    "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:RandomUniform]"
+)
+PHYSX = "PhysX error: Patch buffer overflow detected, please increase its size to at least 503808 in the scene desc!"
+SCATTER = "ScatterGatherKernel.cu:365: operator(): block: [6,0,0], thread: [12,0,0] Assertion `idx_dim >= 0 && idx_dim < index_size && \"index out of bounds\"` failed."
 STARTED = 'Traceback (most recent call last):\n  File "{}", line 20, in <module>\n    main()\n' + ILLEGAL
+PORTABLE = 'File "C:\\ComfyUI_windows_portable\\ComfyUI\\comfy\\model_management.py", line 172, in get_torch_device\n'
+LINK = "/usr/bin/ld: main.o: in function `main':\nmain.cpp:(.text+0x12): undefined reference to `cudaMalloc'"
+NO_ARCHITECTURE = "CMake Error at CMakeDetermineCUDACompiler.cmake:603 (message):\n  Failed to detect a default CUDA architecture."
+TORCH_DLL = "OSError: [WinError 126] The specified module could not be found. Error loading "
+TORCH_DLL += '"C:\\env\\Lib\\site-packages\\torch\\lib\\cudnn_cnn_infer64_8.dll" or one of its dependencies.'
+CARGO = "error: could not find native static library `cudart_static`, perhaps an -L flag is missing?"
+NODE = "Error: The specified module could not be found.\n"
+NODE += "\\\\?\\D:\\app\\node_modules\\@tensorflow\\tfjs-node\\lib\\napi-v8\\tfjs_binding.node\n    at Object.Module._extensions..node"
+OLD_TF = "File \"C:\\env\\lib\\site-packages\\tensorflow\\python\\pywrap_tensorflow.py\", line 58, in <module>\n"
+OLD_TF += "ImportError: DLL load failed: A dynamic link library (DLL) initialization routine failed."
+WHISPER = "RuntimeError: parallel_for failed: cudaErrorNoKernelImageForDevice: no kernel image is available for execution on the device"
+BUMBLEBEE = "[ERROR]Cannot access secondary GPU - error: Could not load GPU driver"
+LIGHTNING = "MisconfigurationException: No supported gpu backend found!"
+ENCODER = "[AVHWDeviceContext @ 0x62fafe365ac0] Cannot load libcuda.so.1"
+NATIVE = 'CMake Error: CUDA_ARCHITECTURES is set to "native", but no GPU was detected.'
+ORDINAL = "THCudaCheck FAIL file=torch/csrc/cuda/Module.cpp line=34 error=10 : invalid device ordinal\n"
 
 ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
     (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
@@ -111,6 +150,28 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
     (THEANO, "cudnn-not-found", "dnn.enabled=False", "libcudnn9"),
     (f"#17 [builder 5/9] RUN pip install flash-attn\n{NO_GCC}", "host-compiler-unsupported", "RUN apt-get", "sudo"),
     (f"Fedora Linux 41\n{NO_GCC}", "host-compiler-unsupported", "dnf", "apt"),
+    (ILLEGAL_IN_SPCONV, "illegal-memory-access", "spconv", "PACKAGE"),
+    (XLA_FAULT, "illegal-memory-access", "xla_gpu_enable_command_buffer", "compute-sanitizer"),
+    (SMALL_CARD, "gpu-out-of-memory", "batch 1", "export"),
+    (LENT, "gpu-out-of-memory", "quantised", "--batch-size"),
+    (ADAM, "gpu-out-of-memory", "AdamW8bit", "--batch-size"),
+    (WEIGHTS, "gpu-out-of-memory", "clear_session", "--batch-size"),
+    (PHYSX, "launch-resources", "gpu_max_rigid_patch_count", "maxrregcount"),
+    (SCATTER, "device-side-assert", "num_classes", "get_input_embeddings"),
+    (PORTABLE + NOT_COMPILED, "cpu-only-build", ".\\python_embeded\\python.exe -s -m pip install", "python -m pip"),
+    (LINK, "cuda-home-missing", "CMAKE_CXX_STANDARD_LIBRARIES", "CUDA_HOME"),
+    (NO_ARCHITECTURE, "cuda-home-missing", "CUDACXX", "apt-get"),
+    (TORCH_DLL, "windows-dll-missing", "--force-reinstall", "winget"),
+    (CARGO, "cuda-home-missing", "RUSTFLAGS", "cmake"),
+    (NODE, "windows-dll-missing", "tensorflow.dll", "conda"),
+    (OLD_TF, "windows-dll-missing", "IsProcessorFeaturePresent", "winget"),
+    (WHISPER, "gpu-arch-unsupported", "ctranslate2==3.24.0", "torchvision"),
+    (f"C:\\Users\\x> app\n{WHISPER}", "gpu-arch-unsupported", "ctranslate2==3.24.0", "export"),
+    (BUMBLEBEE, "driver-not-loaded", "bumblebee.conf", "ubuntu-drivers"),
+    (LIGHTNING, "gpu-not-visible", 'accelerator="auto"', "rmmod"),
+    (ENCODER, "container-runtime-missing", "NVIDIA_DRIVER_CAPABILITIES=all", "ubuntu-drivers"),
+    (NATIVE, "gpu-not-visible", "-DCMAKE_CUDA_ARCHITECTURES=86", "unset"),
+    (ORDINAL * 2, "invalid-device-ordinal", "--nproc_per_node=gpu", "cuda:0"),
 ]
 
 
@@ -193,6 +254,12 @@ PLACEHOLDERS = {  # a word that the user has to replace: what else in the same f
 }
 
 
+def test_a_handle_that_cannot_be_made_is_told_apart_by_three_runs() -> None:
+    first = triage(HANDLE, knowledge=KNOWLEDGE).diagnoses[0].fixes[0]
+    says = ["nvidia-smi", 'CUDA_VISIBLE_DEVICES=""', "env -u LD_LIBRARY_PATH"]
+    assert [word in command for word, command in zip(says, first.commands, strict=False)] == [True] * 3
+
+
 def test_every_placeholder_comes_with_a_way_to_find_its_value() -> None:
     lost = []
     for name, cause in KNOWLEDGE.causes.items():
@@ -239,6 +306,13 @@ def test_a_program_in_another_language_is_not_first_told_to_use_pip(log: str, ca
     assert says in "\n".join(first.fixes[0].commands)
     with_pip = ["python -m pip" in "\n".join(fix.commands) for fix in first.fixes]
     assert with_pip == sorted(with_pip)
+
+
+def test_where_a_program_carries_its_python_that_one_installs_and_checks() -> None:
+    fix = triage(PORTABLE + NOT_COMPILED, knowledge=KNOWLEDGE).diagnoses[0].fixes[0]
+    assert fix.verify
+    for line in (*fix.commands, *fix.verify):
+        assert "python" not in line or ".\\python_embeded\\python.exe -s -" in line
 
 
 def test_pip_stays_where_it_is_when_python_calls_the_other_language() -> None:

@@ -772,6 +772,9 @@ def test_falling_back_is_caught() -> None:
         ("ninja: build stopped: subcommand failed.", "exit-code", ""),
         ("The command '/bin/sh -c make' returned a non-zero code: 2", "exit-code", ""),
         ("slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2022-08-12T01:44:21 DUE TO TIME LIMIT ***", "exit-code", ""),
+        ("=>> PBS: job killed: walltime 43278 exceeded limit 43200", "exit-code", ""),
+        ("TERM_OWNER: job killed by owner.", "exit-code", ""),
+        (" * ERROR: media-libs/x-7.0::gentoo failed (compile phase):", "exit-code", ""),
         ("slurmstepd: error: Detected 1 oom-kill event(s) in step 1.batch cgroup.", "exit-code", ""),
         ("failed (exitcode: -6) local_rank: 3 (pid: 36674) of binary: /usr/bin/python", "exit-code", "SIGABRT"),
         (
@@ -1121,6 +1124,17 @@ FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>
             f"loading the model\nloading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{FAILED}",
             [],
         ),  # two processes
+        (  # a job's script says where and when it begins
+            f"Host: n0\nStart: Mon Jul  6 09:34:18 PM MDT 2026\n{FAILED}"
+            f"Host: n6\nStart: Tue Aug  7 12:47:10 AM MDT 2026\n{FAILED}",
+            [6],
+        ),
+        (  # a chain whose first exception was not printed is no chain with the exception of the attempt before
+            f"loading the model\nseed 1\n{FAILED}loading the model\nseed 2\n"
+            + "INFO:root:step\n" * 150
+            + f"The above exception was the direct cause of the following exception:\n\n{FAILED}",
+            [6],
+        ),
         (f"{FAILED}systemd: Scheduled restart job, restart counter is at 1.\n{FAILED}", [4]),
         (f"Attempt 1 of 3 failed: x\n{FAILED}Attempt 2 of 3 failed: x\n{FAILED}", [5]),
         (f"{FAILED}{FAILED}", []),  # side by side, or one after the other: nobody can tell
@@ -1149,6 +1163,7 @@ def test_attempts_of_many_failures_take_little_time() -> None:
         'INFO:     127.0.0.1:40322 - "POST /v1/chat/completions HTTP/1.1" 200 OK',
         '[GIN] 2025/04/16 - 00:47:22 | 200 |  3.606447003s |  127.0.0.1 | POST     "/api/embeddings"',
         "Training complete!",
+        "[prep] DONE: wrote 6 files",
         "Finished training in 3.2 s",
         "All tests completed successfully.",
         "Model saved to out/model.pt",
@@ -1168,6 +1183,7 @@ def test_a_program_that_ended_well(end: str) -> None:
         "Process finished with exit code 1",
         "===== 1 failed, 3 passed in 4.31s =====",
         "Loading complete!",
+        "[prep] done loading the model",
         "Training could not be completed successfully",
         "Epoch 2/3\n8/8 [====] - 1s - loss: 0.12",
         "done\nERROR: something else",

@@ -81,6 +81,20 @@ def test_a_further_suspect_stands_behind_and_says_which_words_and_where(words: R
     ]
 
 
+def test_behind_a_sure_first_the_others_stand_in_the_order_of_their_words_and_are_not_squeezed_out(
+    words: Rules,
+) -> None:
+    more = "points_to: [{cause: left, strength: certain}, {cause: right, strength: likely}, {cause: third, strength: likely}]\n"
+    words.signature("burst", "the boiler burst", more=more)
+    for word, order in (("sprocket", ["left", "right", "third"]), ("gasket", ["left", "third", "right"])):
+        diagnoses = said(words, f"{FAILED}the boiler burst at the {word}").diagnoses
+        assert [d.cause for d in diagnoses] == order
+        first, second, third = (d.confidence for d in diagnoses)
+        assert first > 0.8
+        assert first > second > third > 0
+        assert second > 0.1  # though the first leaves it next to nothing
+
+
 def test_a_cause_that_the_model_never_met_stays_where_the_rules_put_it(words: Rules) -> None:
     words.cause("new")
     words.points("novel", "the cog melted", "new", "likely")

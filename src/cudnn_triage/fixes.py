@@ -165,12 +165,12 @@ def _pip(knowledge: Knowledge) -> dict[str, str]:
 
 
 def _called(command: str, manager: dict[str, str], knowledge: Knowledge) -> str:
-    """A command written for pip, as this manager is called."""
-    return re.sub(
-        rf"\b{re.escape(_pip(knowledge)['pip'])} (?=(?:{'|'.join(manager['verbs'].split())})\b)",
-        f"{manager['pip']} ",
-        command,
-    )
+    """A command written for pip, as this manager is called; where a program has a Python of its own, any of Python's."""
+    pip, verbs = _pip(knowledge), "|".join(manager["verbs"].split())
+    called = re.sub(rf"\b{re.escape(pip['pip'])} (?=(?:{verbs})\b)", lambda _: f"{manager['pip']} ", command)
+    if "own" not in manager:
+        return called
+    return re.sub(rf"\b{re.escape(pip['python'])} (?=-[cm] )", lambda _: f"{manager['python']} ", called)
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:

@@ -38,7 +38,8 @@ _SAME = 3  # values of one fact that count
 _SHORT = 25  # characters from which the value of a fact is no word
 _TELLING = 5  # words that are shown
 _SUSPECTS = 3  # causes that a hunch names
-_SUSPECTED = 0.05  # probability from which it names them
+_NAMED = 0.02  # probability from which it names them
+_SUSPECTED = 0.05  # probability from which one may be an answer
 _RARE = 3.0  # how rare one of the words has to be that speak for such a cause: 'failed' and 'error' stand in every log
 # of the probability, where rules leave it to causes of the field, up to which a hunch is asked for the answer
 _OPEN = 0.5
@@ -68,7 +69,7 @@ class Hunches:
         field, off_field = self._knowledge.in_field, self._knowledge.off_field
         spoken = dict.fromkeys(e.cause for e in case.evidence if e.supports and e.cause in field and e.cause in chances)
         others = [c for c in sorted(chances, key=lambda c: (-chances[c], c)) if c in field and c not in spoken]
-        likely = [c for c in others[:_SUSPECTS] if chances[c] >= _SUSPECTED]
+        likely = [c for c in others[:_SUSPECTS] if chances[c] >= _NAMED]
         telling = {
             c: self._telling(c, words, known) for c in (*spoken, *likely, *(c for c in chances if c in off_field))
         }

@@ -23,6 +23,7 @@ _INSTALLED = pattern(r".*(?:site-packages|dist-packages|python\d[\d.]*)[/\\]")
 """Where files lie that a program imports, or by which a launcher starts it."""
 _STARTED = "<module>"  # the function of a traceback's frame in a script's own lines
 _DEATH_RATTLE = 12  # lines before 'Aborted' or 'Segmentation fault' in which its reason is looked for
+_LONG = 60  # lines of an attempt that got well beyond where others failed
 _RAISING = 3  # lines before an exception that may be the frame which raised it
 
 
@@ -80,7 +81,16 @@ def serious_failures(structure: Structure) -> list[Failure]:
     raised = next((f.first for f in telling if f.kind == "exception" and not f.cut), None)
     if raised is not None:
         telling = [f for f in telling if not f.cut and (f.first < raised or not _wordless(f))]
-    return telling or uncaught
+    return _of_the_last_run(uncaught, telling, structure) or telling or uncaught
+
+
+def _of_the_last_run(uncaught: list[Failure], telling: list[Failure], structure: Structure) -> list[Failure]:
+    """The failures of the last attempt, where it ran for long and does not say more than that it was ended; else none."""
+    last = structure.attempt(uncaught[-1].first) if uncaught else 0
+    begun = structure.attempts[last - 1] if last else 0
+    if not last or uncaught[-1].first - begun < _LONG or (telling and telling[-1].first >= begun):
+        return []
+    return [f for f in uncaught if f.first >= begun]
 
 
 def _wordless(failure: Failure) -> bool:

@@ -72,7 +72,7 @@ class Diagnosis:
     title: str
     family: str
     severity: Severity
-    confidence: float  # probability, 0..1
+    confidence: float  # probability, 0..1: of the first that it is an answer that holds, of the others that they are the root instead
     status: Status
     explanation: str
     evidence: tuple[EvidenceItem, ...]

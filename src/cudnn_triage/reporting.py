@@ -13,7 +13,7 @@ from .knowledge.base import Knowledge
 from .light import record
 from .log_facts import serious_failures
 from .matching import Occurrence
-from .ranking import WORTH_ASKING, Hypothesis
+from .ranking import WORTH_ASKING, Hypothesis, behind
 from .reading import Log
 from .report import (
     BenignItem,
@@ -74,7 +74,7 @@ class Writer:
         unexplained = [i for i in case.unknown if i not in read]
         benign = self._benign(case, hypotheses, log.repeats or {})
         verdict = self._verdict(case, rivals, none, unexplained, benign)
-        diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals)) if verdict == "diagnosed" else ()
+        diagnoses = tuple(self._diagnosis(h, case) for h in self._shown(rivals, case)) if verdict == "diagnosed" else ()
         said = {item.line for diagnosis in diagnoses[:1] for item in diagnosis.evidence if item.kind == "signature"}
         benign = tuple(item for item in benign if item.line not in said)
         serious = serious_failures(case.structure)
@@ -135,11 +135,15 @@ class Writer:
         failed_otherwise = failures or any(h.cause in off_field for h in rivals)
         return "benign" if benign and not failed_otherwise else "unrelated"
 
-    def _shown(self, rivals: Sequence[Hypothesis]) -> list[Hypothesis]:
+    def _shown(self, rivals: Sequence[Hypothesis], case: Case) -> list[Hypothesis]:
         """The hypotheses worth a person's time: the likeliest few by the log, and whatever is confirmed."""
         ours = [h for h in rivals if h.cause in self.knowledge.in_field]
-        first = sorted((h for h in ours if h.prior >= WORTH_ASKING), key=lambda h: -h.score)[:_MOST]
-        return [h for h in ours if h.status == "confirmed" or h in first]
+        by_score = sorted(ours, key=lambda h: -h.score)
+        if case.hunches and all(h.status == "suspected" for h in ours):
+            words = {e.cause: e.odds for e in case.hunches}
+            return behind(by_score, words)[:_MOST]
+        likeliest = [h for h in by_score if h.prior >= WORTH_ASKING][:_MOST]
+        return [h for h in ours if h.status == "confirmed" or h in likeliest]
 
     def _credible(self, rivals: Sequence[Hypothesis], of_the_field: float, case: Case) -> bool:
         """Whether causes of the field, ``of_the_field`` probable together, are worth a diagnosis."""

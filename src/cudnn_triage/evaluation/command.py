@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -72,8 +72,9 @@ def evaluate(
         except BaselineUnavailable as error:
             print(error, file=out)
     print("\nreliability (confidence of the first diagnosis, cross-validated)\n  said  right  logs", file=out)
-    for said, right, count in plain.reliability:
-        print(f"  {said:.2f}   {right:.2f}  {count:4}", file=out)
+    _bins(plain.reliability, out)
+    print("\nthe causes behind the first (confidence; right: a gold cause)\n  said  right  causes", file=out)
+    _bins(plain.behind, out)
     if details:
         _details(held_out, plain, out)
     if record is not None:
@@ -89,6 +90,11 @@ def evaluate(
     return plain, perturbed
 
 
+def _bins(found: Iterable[tuple[float, float, int]], out: IO[str]) -> None:
+    for said, right, count in found:
+        print(f"  {said:.2f}   {right:.2f}  {count:4}", file=out)
+
+
 def _data(found: Figures) -> dict[str, Any]:
     return {
         "logs": found.count,
@@ -99,6 +105,7 @@ def _data(found: Figures) -> dict[str, Any]:
         "harmless": found.harmless,
         "alarms": len(found.alarms),
         "reliability": [{"said": said, "right": right, "logs": logs} for said, right, logs in found.reliability],
+        "behind": [{"said": said, "right": right, "causes": causes} for said, right, causes in found.behind],
     }
 
 

@@ -21,6 +21,7 @@ class Answer:
     case: Labelled
     ranked: tuple[str, ...]
     confidence: float | None  # of the first diagnosis; None where it gave none
+    behind: tuple[float, ...] = ()  # confidence of the diagnoses that follow the first in ``ranked``
 
     @property
     def first(self) -> str:
@@ -49,7 +50,7 @@ def answer(case: Labelled, report: Report, off_field: str) -> Answer:
     harmless = list(dict.fromkeys(item.cause for item in report.benign))
     ranked = [*diagnosed, off_field, *harmless] if report.verdict == "unrelated" else [*diagnosed, *harmless]
     confidence = report.diagnoses[0].confidence if report.diagnoses else None
-    return Answer(case, tuple(dict.fromkeys(ranked)), confidence)
+    return Answer(case, tuple(dict.fromkeys(ranked)), confidence, tuple(d.confidence for d in report.diagnoses[1:]))
 
 
 def off_field_cause(knowledge: Knowledge) -> str:
@@ -69,14 +70,23 @@ class Figures:
     harmless: int
     alarms: tuple[Answer, ...]
     reliability: tuple[tuple[float, float, int], ...]  # mean confidence, share right, number; by bin of confidence
+    behind: tuple[
+        tuple[float, float, int], ...
+    ]  # the same of the diagnoses behind the first; right: it is a gold cause
 
 
 def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
-    """Compute all measures. 'Right' for calibration is fair: the first diagnosis is a gold or acceptable cause."""
+    """Compute all measures. 'Right' for calibration is fair: the first diagnosis is a gold or acceptable cause.
+
+    Of the diagnoses behind it only a gold cause is right.
+    """
     count = len(answers) or 1
     healthy = [a for a in answers if all(harmless(cause, knowledge) for cause in a.case.gold)]
     alarms = tuple(a for a in healthy if not a.fair and a.confidence is not None and a.confidence >= ALARM)
     given = [(a.confidence, a.fair) for a in answers if a.confidence is not None]
+    lesser = [
+        (said, cause in a.case.gold) for a in answers for said, cause in zip(a.behind, a.ranked[1:], strict=False)
+    ]
     return Figures(
         len(answers),
         sum(a.strict for a in answers) / count,
@@ -86,6 +96,7 @@ def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
         len(healthy),
         alarms,
         tuple(reliability(given)),
+        tuple(reliability(lesser)),
     )
 
 

@@ -14,7 +14,8 @@ from ..structure import Failure, Role
 from .page import Page
 from .shapes import prompt
 
-_SHORTEST = 12  # letters of an opening line that cannot be taken for another
+_SHORTEST = 12  # letters of the opening lines that cannot be taken for others
+_DAY = pattern(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|AM|PM)\b")
 _OPENING = 2  # lines that open a log
 _GAP = 4  # blank lines between them
 _PROMPT = pattern(  # what stands before a command, and what a shell is told beside its name
@@ -62,7 +63,7 @@ def _opening(page: Page, end: int) -> list[str]:
         return []
     found = _following(page, first)
     keys = [_key(page, index) for index in range(end)]
-    return found if len(found) == _OPENING and len(found[0]) >= _SHORTEST and keys.count(found[0]) == 1 else []
+    return found if len(found) == _OPENING and len("".join(found)) >= _SHORTEST and keys.count(found[0]) == 1 else []
 
 
 def _ordinary(page: Page, index: int) -> bool:
@@ -82,7 +83,8 @@ def _following(page: Page, index: int) -> list[str]:
 
 def _key(page: Page, index: int) -> str:
     """The letters of a line, with its rank: times, numbers and addresses differ from one attempt to the next."""
-    return page.ranks[index] + "".join(filter(str.isalpha, page.texts[index][:200]))
+    text = page.texts[index][:200]
+    return page.ranks[index] + "".join(filter(str.isalpha, _DAY.sub("", text) if ":" in text else text))
 
 
 def _command(page: Page, index: int) -> tuple[str, ...]:

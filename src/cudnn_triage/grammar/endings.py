@@ -24,6 +24,7 @@ _SAYS = pattern(
     \W*(?:(?:all|the|your|\w{2,20}ing|job|run|build|tests?|script|program|process|conversion|export|pipeline|inference)\s){0,3}
     (?:(?:is|was|has|have|are|were)\s(?:been\s)?)?(?:now\s)?
     (?:done|finished|complete|completed|succeeded|successful|success)(?:\ssuccessfully)?(?:\s(?:in|after|at)\s.{1,60})?\W*$
+  | \[[\w-]{1,20}\]\s(?:all\s)?(?:done|finished|completed?)\b(?:\W.{0,120})?$
   | (?:finished|completed|done\swith)\s(?:the\s)?(?:training|inference|evaluation|testing|processing|conversion|export)\b.{0,80}$
   | .{0,80}\bcompleted?\ssuccessfully\b.{0,40}$
   | .{0,60}\b(?:saved|wrote|written)(?:\s[\w-]{1,20}){0,4}\s(?:to|in|into|as|at)[:\s]\s*\S+.{0,40}$

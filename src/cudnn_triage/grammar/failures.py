@@ -105,6 +105,8 @@ _EXIT = tuple(
             "CANCELLED",
             r"(?:slurmstepd: error: |srun: )?\*\*\* (?:JOB|STEP) \S+ (?:STEPD TERMINATED )?ON \S+ CANCELLED AT ",
         ),
+        ("job killed", r"(?:=>> PBS|TERM_[A-Z_]+): job killed\b"),
+        (" phase)", r"(?:\* )?ERROR: \S+ failed \(\w+ phase\)"),  # Portage
         ("xited with", r"(?:srun|slurmstepd): error: .{0,1000}[Ee]xited with (?:exit )?code (?P<code>\d+)"),
         (": ", r"(?:srun|slurmstepd|sbatch|salloc): (?:error|fatal): "),
         ("npm ERR!", r"npm ERR! (?:code|errno|signal) (?P<code>\d*)"),
@@ -184,7 +186,7 @@ _STARTS = (
     "make:", "make[", "gmake", "ninja:", "npm ERR!", "##[", "Fatal Python error", "*** ", "error: subprocess", "Process finished",
     "Process completed", "FAILED", "Exception ignored in", "Exception in thread", "mpirun ", "Error response from daemon",
     "\u5df2\u653e\u5f03", "\u6bb5\u9519\u8bef", "\u5df2\u6740\u6b7b", "Sentry is attempting", "note: This error originates",
-    "NOTE: If your import", "exit status:", "exit code:", "\u00d7 ", "\u2570\u2500",
+    "=>> PBS: ", "TERM_", "NOTE: If your import", "exit status:", "exit code:", "\u00d7 ", "\u2570\u2500",
 )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ MIXED_PATIENCE = 64
 SOURCE_DEPTH = 4  # columns by which Python indents the source below a frame
 PREFIX = 24  # characters before a header that are a prefix; more are a message
 SHOWN = 30  # lines of source below one frame
+_MESSAGE = 100  # lines between an exception and the separator of its chain: more, and the exception was not printed
 DEEPEST = 4  # tracebacks quoted in messages of tracebacks quoted in messages ...
 
 _GROUP = pattern(r"\s*\+ Exception Group Traceback \(most recent")
@@ -135,7 +136,7 @@ def separator(stream: Stream, pos: int, bare: str) -> int:
     relation = chain(bare)
     if not relation:
         return pos
-    if stream.last is not None:
+    if stream.last is not None and pos - stream.last.last <= _MESSAGE:
         stream.link = relation
     stream.mark(pos, Role.TEXT)
     return pos + 1

@@ -11,7 +11,7 @@ SAFETY = {
     "reversible": "changes something that can be undone",
     "destructive": "ends what runs, or removes or overwrites something",
 }
-_WORTH_TELLING = 0.01
+_WORTH_TELLING = 0.03
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _BLANK = "\t\n\r\u2028\u2029"
 _HEADLINE = 300
@@ -87,7 +87,7 @@ def looked_at(report: Report) -> str:
 
 
 def rivals(report: Report) -> tuple[Diagnosis, ...]:
-    """The diagnoses after the first that a person should hear of: those of one per cent or more, and
+    """The diagnoses after the first that a person should hear of: those of three per cent or more, and
     those confirmed; not those ruled out."""
     return tuple(
         d
