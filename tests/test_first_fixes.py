@@ -58,7 +58,9 @@ IN_FLASH = (
 )
 IN_FLASH += "    import flash_attn_2_cuda\nImportError: libtorch_cuda_cu.so: cannot open shared object file: No such file or directory"
 ILLEGAL = "RuntimeError: CUDA error: an illegal memory access was encountered"
-ILLEGAL_IN_SPCONV = f'Traceback (most recent call last):\n  File "{SITE}/spconv/pytorch/ops.py", line 1503, in implicit_gemm\n{ILLEGAL}'
+ILLEGAL_IN_SPCONV = (
+    f'Traceback (most recent call last):\n  File "{SITE}/spconv/pytorch/ops.py", line 1503, in implicit_gemm\n{ILLEGAL}'
+)
 XLA_FAULT = "RuntimeError: Internal: Failed to launch CUDA kernel: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
 HANDLE = "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"
 SMALL_CARD = (
@@ -80,17 +82,19 @@ WEIGHTS = (
     "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:RandomUniform]"
 )
 PHYSX = "PhysX error: Patch buffer overflow detected, please increase its size to at least 503808 in the scene desc!"
-SCATTER = "ScatterGatherKernel.cu:365: operator(): block: [6,0,0], thread: [12,0,0] Assertion `idx_dim >= 0 && idx_dim < index_size && \"index out of bounds\"` failed."
+SCATTER = 'ScatterGatherKernel.cu:365: operator(): block: [6,0,0], thread: [12,0,0] Assertion `idx_dim >= 0 && idx_dim < index_size && "index out of bounds"` failed.'
 STARTED = 'Traceback (most recent call last):\n  File "{}", line 20, in <module>\n    main()\n' + ILLEGAL
 PORTABLE = 'File "C:\\ComfyUI_windows_portable\\ComfyUI\\comfy\\model_management.py", line 172, in get_torch_device\n'
 LINK = "/usr/bin/ld: main.o: in function `main':\nmain.cpp:(.text+0x12): undefined reference to `cudaMalloc'"
-NO_ARCHITECTURE = "CMake Error at CMakeDetermineCUDACompiler.cmake:603 (message):\n  Failed to detect a default CUDA architecture."
+NO_ARCHITECTURE = (
+    "CMake Error at CMakeDetermineCUDACompiler.cmake:603 (message):\n  Failed to detect a default CUDA architecture."
+)
 TORCH_DLL = "OSError: [WinError 126] The specified module could not be found. Error loading "
 TORCH_DLL += '"C:\\env\\Lib\\site-packages\\torch\\lib\\cudnn_cnn_infer64_8.dll" or one of its dependencies.'
 CARGO = "error: could not find native static library `cudart_static`, perhaps an -L flag is missing?"
 NODE = "Error: The specified module could not be found.\n"
 NODE += "\\\\?\\D:\\app\\node_modules\\@tensorflow\\tfjs-node\\lib\\napi-v8\\tfjs_binding.node\n    at Object.Module._extensions..node"
-OLD_TF = "File \"C:\\env\\lib\\site-packages\\tensorflow\\python\\pywrap_tensorflow.py\", line 58, in <module>\n"
+OLD_TF = 'File "C:\\env\\lib\\site-packages\\tensorflow\\python\\pywrap_tensorflow.py", line 58, in <module>\n'
 OLD_TF += "ImportError: DLL load failed: A dynamic link library (DLL) initialization routine failed."
 WHISPER = "RuntimeError: parallel_for failed: cudaErrorNoKernelImageForDevice: no kernel image is available for execution on the device"
 BUMBLEBEE = "[ERROR]Cannot access secondary GPU - error: Could not load GPU driver"
