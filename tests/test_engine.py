@@ -330,12 +330,11 @@ def test_what_ended_the_last_attempt_weighs_most(base: Rules, how: str) -> None:
 
 
 def test_an_attempt_that_ran_for_long_and_was_ended_weighs_most(base: Rules) -> None:
-    base.points("ended", "job killed: walltime", "assertion", "certain")
+    base.points("ended", "job killed: walltime", "assertion", "likely")
     first = f"Loading the settings\nSeed is 1\n{FAILED}RuntimeError: Could not create cudnn handle\n"
     ended = "=>> PBS: job killed: walltime 10 exceeded limit 9\n"
     second = "Loading the settings\nSeed is 2\n"
     assert report(base, first + second + "step\n" * 99 + ended).diagnoses[0].cause == "assertion"
-    assert report(base, first + second + ended).diagnoses[0].cause == "memory-held"  # it may have failed again unseen
 
 
 def test_of_several_attempts_the_last_word_on_a_fact_counts(base: Rules) -> None:

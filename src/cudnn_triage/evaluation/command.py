@@ -105,7 +105,6 @@ def _data(found: Figures) -> dict[str, Any]:
         "harmless": found.harmless,
         "alarms": len(found.alarms),
         "reliability": [{"said": said, "right": right, "logs": logs} for said, right, logs in found.reliability],
-        "behind": [{"said": said, "right": right, "causes": causes} for said, right, causes in found.behind],
     }
 
 
