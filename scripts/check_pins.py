@@ -117,9 +117,8 @@ def pins_of_tables(known: Knowledge) -> Iterator[Pin]:
 
 def missing(pin: Pin) -> str:
     """Why no release satisfies a pin; nothing where one does."""
-    wanted = SpecifierSet(
-        re.sub(r"\+\w+|\.post\d{3}", "", str(pin.requirement.specifier))
-    )  # 2.4.2.post117: CUDA 11.7's
+    public = re.sub(r"\+\w+|\.post\d{3}", "", str(pin.requirement.specifier))  # 2.4.2.post117 is Paddle's for CUDA 11.7
+    wanted = SpecifierSet(public)
     name = pin.requirement.name
     if name in ELSEWHERE or any(wanted.contains(release, prereleases=True) for release in registry.releases(name)):
         return ""

@@ -49,7 +49,7 @@ _IMPROBABLE = 0.0001  # the least probability that words give a cause
 _BEHIND, _BY_RULES, _BY_WORDS = -1.5, 0.37, 0.5
 _UNHEARD = 0.01  # the probability by the words of a cause of which the model of words says nothing
 _BARELY = 0.0001  # log-odds that are left to a cause that words speak against, so that it stays in view
-WORTH_ASKING = 0.0001  # hypotheses less probable than this are neither shown nor looked into
+WORTH_ASKING = 0.0001  # hypotheses less probable than this are not looked into, nor shown beside what readings settled
 
 
 @record(frozen=True, slots=True)

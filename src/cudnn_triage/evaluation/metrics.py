@@ -70,9 +70,7 @@ class Figures:
     harmless: int
     alarms: tuple[Answer, ...]
     reliability: tuple[tuple[float, float, int], ...]  # mean confidence, share right, number; by bin of confidence
-    behind: tuple[
-        tuple[float, float, int], ...
-    ]  # the same of the diagnoses behind the first; right: it is a gold cause
+    behind: tuple[tuple[float, float, int], ...]  # the same of the diagnoses behind the first; right: a gold cause
 
 
 def figures(answers: Sequence[Answer], knowledge: Knowledge) -> Figures:
