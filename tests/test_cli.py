@@ -304,9 +304,9 @@ def test_a_rule_that_is_made_from_a_log_line_is_of_what_cleaning_leaves(rules: R
 
 
 def test_lint_says_when_it_has_no_healthy_logs(rules: Rules, tmp_path: Path) -> None:
-    result = run("rules", "lint", cwd=tmp_path)
+    result = run("rules", "lint", str(rules.folder), cwd=tmp_path)
     assert result.stdout.decode().splitlines()[0].startswith("not run over healthy logs: ")
-    assert b"not run over" not in run("rules", "lint").stdout
+    assert b"not run over" not in run("rules", "lint", str(rules.folder)).stdout
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -49,6 +49,23 @@ def base(rules: Rules) -> Rules:
     return rules
 
 
+def test_a_traceback_that_belongs_to_a_notice_is_no_failure(base: Rules) -> None:
+    template = "Fast kernels are not available, going on without: Traceback (most recent call last): {:any} import fast {:any}: No module named 'fast'"
+    base.points("slow", template, "chatter", "certain", more="survived: true")
+    notice = "Fast kernels are not available, going on without:\n"
+    traceback = (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    import fast\n'
+        "ModuleNotFoundError: No module named 'fast'\n"
+    )
+    assert (report(base, notice + traceback + "epoch 1").verdict, report(base, traceback).verdict) == (
+        "benign",
+        "unrelated",
+    )
+    behind = report(base, notice + traceback + FAILED + "KeyError: 'x'\n")
+    assert behind.verdict == "unrelated"
+    assert [line.line for line in behind.failed] == [9]
+
+
 def test_the_first_line_of_the_answer(base: Rules) -> None:
     found = report(base, "x\nE dnn.cc:1] Could not create cudnn handle: STATUS")
     assert found.verdict == "diagnosed"

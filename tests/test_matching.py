@@ -106,6 +106,15 @@ def test_a_pattern_of_many_lines_is_found_by_words_far_below_its_first(rules: Ru
     assert [o.rule for o in find(rules, f"card 1\n{between}    link is slow")] == ["link"]
 
 
+@pytest.mark.parametrize("line", ["that card has gone away: 3", "That CARD fell  off the\tbus: 3"])
+def test_a_pattern_is_found_by_any_of_its_alternatives(rules: Rules, line: str) -> None:
+    rules.cause("c")
+    pattern = r"regex: ['that card (?:has gone away|fell\s+off the\s+bus): \d']"
+    rules.points("lost", "that card was lost for good", "c", more=pattern)
+    assert [o.rule for o in find(rules, line)] == ["lost"]
+    assert not find(rules, "that card has gone, and the bus: 3")
+
+
 def test_a_bracket_among_the_characters_of_a_class_does_not_end_it(rules: Rules) -> None:
     rules.cause("c")
     pattern = r"regex: ['link \[[^\]\n]{1,20}\] of that card is slow']"

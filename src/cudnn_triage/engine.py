@@ -15,7 +15,7 @@ from .hunches import Hunches, guess
 from .knowledge.base import Knowledge, load
 from .light import replaced
 from .lines import Line
-from .log_facts import carriers, collect_facts, structure_facts
+from .log_facts import carriers, collect_facts, structure_facts, with_notices
 from .matching import Matcher, Occurrence, Stream
 from .ranking import Hypothesis, rank
 from .reading import Log, noted, read, read_text
@@ -57,6 +57,7 @@ class Triager:
         found = self._matcher.find(stream, structure)
         found = sorted([*found, *self._fuzzy.find(stream, structure, found)], key=lambda o: (o.first, o.start, o.rule))
         occurrences = silence_catch_alls(found, knowledge)
+        structure = with_notices(structure, occurrences, knowledge)
         given = tuple(facts)
         case = self._case(occurrences, lines, structure, given)
         if general := self._general.read(case):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
-from .light import pattern
+from .light import pattern, replaced
 from .lines import Line
 from .matching import Occurrence
 from .structure import Failure, Structure
@@ -68,6 +68,19 @@ def implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge)
         if value_read is not None and "{" not in name + text:
             out.append(Fact(name, knowledge.placed(value_read), "log", lines[occurrence.first].number))
     return out
+
+
+def with_notices(structure: Structure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> Structure:
+    """``structure`` in which a failure that stands within a message which the program survives counts as caught: a traceback
+    printed behind 'is not available, some optimizations will not be enabled'."""
+    survived = [(o.first, o.last) for o in occurrences if knowledge.by_id[o.rule]["survived"] and o.last > o.first]
+    if not survived:
+        return structure
+    failures = tuple(
+        replaced(f, caught=True) if any(first < f.first and f.at <= last for first, last in survived) else f
+        for f in structure.failures
+    )
+    return replaced(structure, failures=failures)
 
 
 def serious_failures(structure: Structure) -> list[Failure]:

@@ -199,6 +199,10 @@ class Form:
             text.encode() for text in template["parts"] or template["needs"] if text != template["anchor"]
         )
         """The literal parts of a message beside the one it is found by."""
+        self.choices = (
+            () if template["parts"] else tuple([word.encode() for word in some] for some in template["words"])
+        )
+        """Lists of literals, of each of which one stands in whatever a pattern matches."""
         self.groups = range(1, len(template["holes"]) + 1)
         self.only_sets = not speaks(rule)
         """Whether a match says nothing of a cause, so that another one with the same values adds nothing."""
@@ -273,8 +277,12 @@ class Matcher:
         return [occurrence for _, occurrence in found]
 
     def _hunts(self, anchor: int, literal: bytes, stream: Stream) -> list[Hunt]:
-        """The templates of a literal whose other literal parts stand somewhere in the log as well."""
-        forms = [form for form in self._of(anchor) if all(map(stream.holds, form.others))]
+        """The templates of a literal whose other parts, and one of those it may choose from, stand somewhere in the log too."""
+        forms = [
+            form
+            for form in self._of(anchor)
+            if all(map(stream.holds, form.others)) and all(any(map(stream.holds, some)) for some in form.choices)
+        ]
         if not forms:
             return []
         hunts = [Hunt(form, 1 if form.constant and stream.in_order else _MOST) for form in forms]

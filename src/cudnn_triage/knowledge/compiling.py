@@ -20,6 +20,7 @@ Data = dict[str, Any]
 _BEFORE = 400  # characters of a log that are looked at before the literal of a pattern,
 _BEFORE_LINES = 2000  # before one that whole lines precede ('lspci -vv' prints 1,500 from a card's name to its link),
 _AFTER = 800  # and behind it
+_FEW = 12  # words of which one is needed: more are seldom all missing
 _FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
 
 
@@ -243,13 +244,19 @@ def _regex(
             "holes": holes,
             "parts": [],
             "needs": needs,
-            "words": [] if anchored else needed_words(pattern),
+            "words": _alternatives(pattern) if anchored else needed_words(pattern),
             "reach": reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
             "text": pattern,
         }
     ]
+
+
+def _alternatives(pattern: str) -> list[list[str]]:
+    """Lists of words, squeezed, of each of which one stands in whatever matches: what a text is asked for before the pattern is."""
+    lists = [[squeeze(word) for word in words] for words in needed_words(pattern) if 1 < len(words) <= _FEW]
+    return [words for words in lists if all(word.isascii() and word for word in words)]
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:

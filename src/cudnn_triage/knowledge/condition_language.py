@@ -33,41 +33,43 @@ class ConditionError(ValueError):
 
 @cache
 def _grammar() -> pp.ParserElement:
-    pp.ParserElement.enable_packrat()
-    keyword = pp.one_of("and or not in is", as_keyword=True)
     fact = pp.Regex(r"[A-Za-z][\w-]*(?:\.[\w*-]+)+").set_parse_action(lambda t: ("fact", t[0]))
     amount = pp.Regex(r"\d+(?:\.\d+)?\s?[KMGT]i?B\b").set_parse_action(lambda t: ("literal", str(size(t[0]))))
-    number = pp.Regex(r"-?\d[\w.+]*").set_parse_action(lambda t: ("literal", t[0]))
+    bare = pp.Regex(r"-?\d[\w.+]*|(?!(?:and|or|not|in|is)\b)[A-Za-z_][\w+-]*").set_parse_action(
+        lambda t: ("literal", t[0])
+    )
     quoted = pp.QuotedString("'").set_parse_action(lambda t: ("literal", t[0]))
-    word = (~keyword + pp.Regex(r"[A-Za-z_][\w+-]*")).set_parse_action(lambda t: ("literal", t[0]))
-    operand: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
-        amount | number | quoted | fact | word,
-        [
-            (pp.one_of("* /"), 2, pp.OpAssoc.LEFT, _fold),
-            (pp.one_of("+ -"), 2, pp.OpAssoc.LEFT, _fold),
-        ],
+    opening, closing = pp.Suppress("("), pp.Suppress(")")
+    operand = pp.Forward()
+    product = _folded((fact | amount | bare | quoted | opening + operand + closing), pp.one_of("* /"))
+    operand <<= _folded(product, pp.one_of("+ -"))
+    call = pp.Regex(r"(?P<form>known|seen|several|holds)\s*\(\s*(?P<name>[A-Za-z][\w.*-]*)\s*\)").set_parse_action(
+        lambda t: (t["form"], t["name"])
     )
-    name = pp.Regex(r"[A-Za-z][\w.*-]*")
-    call = (
-        pp.one_of("known seen several holds", as_keyword=True) + pp.Suppress("(") + name + pp.Suppress(")")
-    ).set_parse_action(lambda t: (t[0], t[1]))
-    literal = amount | number | quoted | word
+    literal = amount | bare | quoted
     options = pp.Suppress("[") + pp.Group(pp.DelimitedList(literal)) + pp.Suppress("]")
-    member = (operand + pp.Suppress(pp.Keyword("in")) + options).set_parse_action(
-        lambda t: ("in", t[0], tuple(o[1] for o in t[1]))
-    )
-    relation = (operand + pp.one_of("== != <= >= < > ~") + operand).set_parse_action(lambda t: (t[1], t[0], t[2]))
     told = (fact + pp.Suppress(pp.Keyword("is")) + (options | literal)).set_parse_action(_told)
+    member = (pp.Keyword("in") + options).set_parse_action(lambda t: (t[0], tuple(o[1] for o in t[1])))
+    relation = (pp.one_of("== != <= >= < > ~") + operand).set_parse_action(lambda t: (t[0], t[1]))
+    compared = (operand + (relation | member)).set_parse_action(lambda t: (t[1][0], t[0], t[1][1]))
     never = pp.Keyword("never").set_parse_action(lambda: ("or",))  # of no parts none holds
-    condition: pp.ParserElement = pp.infix_notation(  # type: ignore[no-untyped-call]
-        call | told | member | relation | never,
-        [
-            (pp.Keyword("not"), 1, pp.OpAssoc.RIGHT, lambda t: ("not", t[0][1])),
-            (pp.Keyword("and"), 2, pp.OpAssoc.LEFT, lambda t: ("and", *t[0][0::2])),
-            (pp.Keyword("or"), 2, pp.OpAssoc.LEFT, lambda t: ("or", *t[0][0::2])),
-        ],
-    )
+    condition = pp.Forward()
+    single = pp.Forward()
+    denied = (pp.Suppress(pp.Keyword("not")) + single).set_parse_action(lambda t: ("not", t[0]))
+    single <<= denied | call | never | told | compared | opening + condition + closing
+    condition <<= _joined(_joined(single, "and"), "or")
     return condition
+
+
+def _folded(part: pp.ParserElement, operators: pp.ParserElement) -> pp.ParserElement:
+    """Parts with operators between them, worked out from the left."""
+    folded: pp.ParserElement = part + (operators + part)[...]
+    return folded.set_parse_action(_fold)
+
+
+def _joined(part: pp.ParserElement, word: str) -> pp.ParserElement:
+    """Parts with the word between them, as one list behind it; a part alone as it is."""
+    return pp.DelimitedList(part, pp.Keyword(word)).set_parse_action(lambda t: (word, *t) if len(t) > 1 else t[0])
 
 
 def _told(tokens: Any) -> tuple[Any, ...]:
@@ -78,7 +80,7 @@ def _told(tokens: Any) -> tuple[Any, ...]:
 
 
 def _fold(tokens: Any) -> tuple[Any, ...]:
-    items = list(tokens[0])
+    items = list(tokens)
     tree: tuple[Any, ...] = items[0]
     for operator, right in zip(items[1::2], items[2::2], strict=True):
         tree = (operator, tree, right)
