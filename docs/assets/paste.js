@@ -8,6 +8,7 @@ const MARGIN = 120; // characters of white space and wrapping that a message may
 const MOST = 50; // hits of one template that are looked at
 const IF = 0.25; // what an argument weighs that depends on facts, which this page does not read
 const WORTH = 0.2; // causes with less than this share of the best one's score are not shown
+const FIRST = 3; // letters of an anchor by which templates are looked up; those with a shorter one, or none, are always tried
 const BLANK = "\u0001";
 
 function squeeze(text) {
@@ -55,22 +56,51 @@ function patternOf(template) {
   return patterns.get(template);
 }
 
+const shelves = new WeakMap(); // of each index: its rules by id, its templates by the first letters of their anchors
+
+function shelvesOf(index) {
+  if (!shelves.has(index)) {
+    const byId = new Map(index.rules.map((rule) => [rule.id, rule]));
+    const byStart = new Map();
+    index.templates.forEach(([, anchor], i) => {
+      const start = anchor.slice(0, FIRST);
+      if (!byStart.has(start)) byStart.set(start, []);
+      byStart.get(start).push(i);
+    });
+    shelves.set(index, { byId, byStart });
+  }
+  return shelves.get(index);
+}
+
+// The templates whose anchor may stand in a text, in the order of the index.
+function candidates(index, byStart, squeezed) {
+  const starts = new Set();
+  for (let i = 0; i + FIRST <= squeezed.length; i++) starts.add(squeezed.slice(i, i + FIRST));
+  for (const start of byStart.keys()) if (start.length < FIRST) starts.add(start);
+  const numbers = [...starts].flatMap((start) => byStart.get(start) || []);
+  return numbers.sort((a, b) => a - b).map((i) => index.templates[i]);
+}
+
 // Every message found: {rule, start, end}, in the order of the text.
 function find(index, pasted) {
   const text = plain(pasted);
   const { squeezed, places } = squeeze(text);
-  const byId = new Map(index.rules.map((rule) => [rule.id, rule]));
+  const { byId, byStart } = shelvesOf(index);
   const found = new Map();
-  for (const template of index.templates) {
+  for (const template of candidates(index, byStart, squeezed)) {
     const [number, anchor, , , before, after, coded] = template;
     let at = squeezed.indexOf(anchor);
+    let without = ""; // the window in which the pattern was last looked for in vain
     for (let hits = 0; at >= 0 && hits < MOST; hits++, at = squeezed.indexOf(anchor, at + 1)) {
       const from = Math.max(0, places[at] - before - MARGIN);
       const to = Math.min(text.length, places[at + anchor.length - 1] + after + MARGIN);
       const line = Math.max(text.lastIndexOf("\n", from - 1) + 1, from - 4000);
       const next = text.indexOf("\n", to);
       const window = text.slice(line, next < 0 ? text.length : Math.min(next, to + 4000));
+      if (window === without) continue;
       const regex = patternOf(template);
+      regex.lastIndex = 0;
+      if (!regex.test(window)) without = window;
       regex.lastIndex = 0;
       for (let match = regex.exec(window); match; match = regex.exec(window)) {
         const start = line + match.index;
