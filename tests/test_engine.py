@@ -11,8 +11,9 @@ import pytest
 
 from conftest import Rules
 from cudnn_triage import Triager, triage, triage_all
+from cudnn_triage.cleaning import clean
 from cudnn_triage.facts import Fact
-from cudnn_triage.reading import read
+from cudnn_triage.reading import read, read_text
 from cudnn_triage.report import Report
 from cudnn_triage.values import read as value
 
@@ -61,6 +62,10 @@ def test_a_traceback_that_belongs_to_a_notice_is_no_failure(base: Rules) -> None
         "benign",
         "unrelated",
     )
+    done = base.triager().examine(
+        clean(read_text(notice + traceback + "\nepoch 1\nepoch 2\nModel saved to out/model.pt"))
+    )
+    assert done.structure.ended_well
     behind = report(base, notice + traceback + FAILED + "KeyError: 'x'\n")
     assert behind.verdict == "unrelated"
     assert [line.line for line in behind.failed] == [9]

@@ -100,9 +100,9 @@ function find(index, pasted) {
       if (window === without) continue;
       const regex = patternOf(template);
       regex.lastIndex = 0;
-      if (!regex.test(window)) without = window;
-      regex.lastIndex = 0;
-      for (let match = regex.exec(window); match; match = regex.exec(window)) {
+      const first = regex.exec(window);
+      if (!first) without = window;
+      for (let match = first; match; match = regex.exec(window)) {
         const start = line + match.index;
         const end = start + match[0].length;
         if (start > places[at]) break;

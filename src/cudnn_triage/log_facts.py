@@ -71,8 +71,8 @@ def implied(occurrence: Occurrence, lines: Sequence[Line], knowledge: Knowledge)
 
 
 def with_notices(structure: Structure, occurrences: Sequence[Occurrence], knowledge: Knowledge) -> Structure:
-    """``structure`` in which a failure that stands within a message which the program survives counts as caught: a traceback
-    printed behind 'is not available, some optimizations will not be enabled'."""
+    """``structure`` in which a failure that stands within a message which the program survives counts as caught: the traceback
+    that tells why a part is left out."""
     survived = [(o.first, o.last) for o in occurrences if knowledge.by_id[o.rule]["survived"] and o.last > o.first]
     if not survived:
         return structure

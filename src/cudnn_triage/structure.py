@@ -68,8 +68,13 @@ class Structure:
     raised: tuple[Raised, ...] = ()
     failures: tuple[Failure, ...] = ()
     ranks: tuple[str, ...] = ()
-    ended_well: bool = False  # nothing failed, and the last lines say that the work is done
+    concluded: bool = False  # the last lines say that the work is done
     attempts: tuple[int, ...] = ()  # the lines with which the second and each further attempt of the same thing begins
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether nothing failed, and the last lines say that the work is done."""
+        return self.concluded and all(failure.caught for failure in self.failures)
 
     def attempt(self, index: int) -> int:
         """Which attempt a line belongs to, counted from 0."""

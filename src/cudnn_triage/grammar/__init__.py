@@ -74,7 +74,7 @@ def parse(lines: Sequence[Line]) -> Structure:
         raised=outcome.raised(page),
         failures=failed,
         ranks=tuple(rank for rank in orders if rank),
-        ended_well=all(failure.caught for failure in failed) and endings.well(page),
+        concluded=endings.well(page),
         attempts=attempts.starts(page, failed),
     )
 

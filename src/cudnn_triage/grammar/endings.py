@@ -40,7 +40,7 @@ _DOUBT = pattern(
 
 
 def well(page: Page) -> bool:
-    """Whether one of the last lines says that the work is done. Only to be asked of logs without a failure."""
+    """Whether one of the last lines says that the work is done. Of a log in which something failed it tells nothing."""
     seen = 0
     metrics = False  # whether a number stands below
     for index in range(len(page.texts) - 1, -1, -1):
