@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
@@ -196,6 +197,7 @@ def test_prefixes_go_and_name_rank_and_level(prefix: str, rank: str, level: str)
         (["[TRAINING] ", "[TRAINING] "], {""}),
         (["│ ", "│ "], {""}),
         (["      ", "      "], {""}),
+        (["logs/train.log:", "logs/train.log:"], {""}),  # grep
     ],
 )
 def test_prefixes_that_recur_go(prefixes: list[str], ranks: set[str]) -> None:
@@ -252,12 +254,81 @@ def test_messages_behind_a_recurring_time_stay_whole() -> None:
     assert shown("\n".join(f"2026-11-20 11:10:0{number} {line}" for number, line in enumerate(source))) == source
 
 
+RELAYED = ["INFO:root:step 1", "loading", *TRACEBACK.splitlines(), "ERROR:root:given up", "done"]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "aws_instance.gpu (remote-exec): ",  # Terraform
+        "2026-11-20 11:00:{0:02},123 DEBG 'train' stderr output:\n",  # supervisord ends its record with what was printed
+        "Nov {0}, 2026, 11:00:00 AM WARNING ",  # Colab's own log
+        "2026-11-20 11:00:{0:02},123 - launcher - INFO - ",
+        "2026-11-20 11:00:{0:02}.123 | WARNING  | launcher:relay:42 - ",
+        "INFO:launcher:",
+        "{0}:",  # grep -n
+        "train.log:{0}:",
+        "{0:6d}\t",  # cat -n
+        "  {0:3d} | ",
+    ],
+)
+def test_what_another_program_puts_before_each_line_goes(prefix: str) -> None:
+    prefix = prefix.replace(":\n", ": ")
+    log = log_of("\n".join(prefix.format(at) + line for at, line in enumerate(RELAYED, 7)))
+    lines = clean(log)
+    assert [line.text for line in lines] == ["step 1", *RELAYED[1:-2], "given up", "done"]
+    assert [line.level for line in lines] == ["I", "", *("" for _ in TRACEBACK.splitlines()), "E", ""]
+    check_places(log, lines)
+
+
+@pytest.mark.parametrize("level", ["info", "warning"])
+def test_a_message_among_the_fields_of_a_record_that_passes_it_on_is_a_line(level: str) -> None:
+    log = log_of("\n".join(
+        f'time="2026-11-20T11:00:{at:02}Z" level={level} msg="{line.replace(chr(34), chr(92) + chr(34))}" pod=t-0'
+        for at, line in enumerate(RELAYED)
+    ))  # fmt: skip
+    lines = clean(log)
+    assert [line.text for line in lines] == ["step 1", *RELAYED[1:-2], "given up", "done"]
+    check_places(log, lines)
+
+
+def test_a_traceback_that_a_program_logs_as_a_warning_stays_one() -> None:
+    source = TRACEBACK.splitlines()
+    steps = [f"INFO 11-20 10:00:00 [core.py:{at}] step" for at in range(9)]
+    lines = lines_of("\n".join([*steps, *(f"WARNING 11-20 10:00:00 [core.py:12] {line}" for line in source), *steps]))
+    assert [line.level for line in lines] == [*"I" * 9, *"W" * len(source), *"I" * 9]
+
+
+def test_a_step_that_docker_build_prints_once_more_is_read() -> None:
+    source = TRACEBACK.splitlines()
+    step = " > [stage-0 5/9] RUN python train.py:"
+    end = ["------", "   5 | >>> RUN python train.py"]
+    log = log_of("\n".join([
+        "#9 [stage-0 5/9] RUN python train.py",
+        *(f"#9 2.51{at} {line}" for at, line in enumerate(source)),
+        '#9 ERROR: process "/bin/sh -c python train.py" did not complete successfully: exit code: 1',
+        "------",
+        step,
+        *(f"12.{at}1 {line}" for at, line in enumerate(source)),
+        *end,
+        "0.512 of the memory is used",
+    ]))  # fmt: skip
+    lines = clean(log)
+    texts = [line.text for line in lines]
+    assert texts[1 : len(source) + 1] == source
+    assert texts[len(source) + 1].startswith("ERROR: process")
+    assert texts[-3 - len(source) :] == [*source, *end, "0.512 of the memory is used"]
+    assert {line.carrier for line in lines if line.text == ERROR} == {"buildkit"}
+    check_places(log, lines)
+
+
 def test_a_list_is_no_set_of_prefixes() -> None:
     for text in (
         "0: NVIDIA A100\n1: NVIDIA A100\n2: NVIDIA A100\n3: NVIDIA T4\n",
         "torch     | 2.1.0\nnumpy     | 1.26\nscipy     | 1.11\ntriton    | 2.1\n",
         "E: one\nW: two\nRuntimeError: three\nRuntimeError: four\nRuntimeError: five\nRuntimeError: six\n",
         ">>> import torch\n>>> torch.cuda.is_available()\nFalse\n>>> 1\n",
+        "".join(f"main.cpp:{at}:5: error: '{'x' * (at % 3) * 20}' was not declared\n" for at in range(9, 19)),
     ):
         assert shown(text) == text.splitlines()
 
@@ -327,8 +398,33 @@ def test_markup_of_pages() -> None:
     assert shown('File "<stdin>", line 1, in <module> vector<int>') == [
         'File "<stdin>", line 1, in <module> vector<int>'
     ]
+    assert shown("<p>no kernel foo<P>(int) for bar<TR>(int)</p>") == ["no kernel foo<P>(int) for bar<TR>(int)"]
     assert shown(f"```python\n{ERROR}\n```\n") == ["", ERROR, ""]
     assert shown(f"```{ERROR}```\n") == [ERROR]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda lines: (
+            "<table>"
+            + "".join(f'<tr><td class="ln">{at}</td><td>{escape(line)}</td></tr>\n' for at, line in enumerate(lines))
+        ),
+        lambda lines: "<ol>" + "\n".join(f"<li>{escape(line)}</li>" for line in lines) + "</ol>",
+        lambda lines: "".join(f"<p>{escape(line)}</p>" for line in lines),
+        lambda lines: "\n".join(f"#033[34m{line}#033[0m" for line in lines),  # rsyslog writes control characters so
+        lambda lines: "\n".join(
+            f"{piece:80}\u2502" for line in lines for piece in (line[:80], line[80:]) if piece
+        ),  # tmux
+    ],
+)
+def test_how_pages_and_panes_show_a_log(write: Callable[[list[str]], str]) -> None:
+    source = [*TRACEBACK.splitlines(), "loading", "loaded", "begun", "ended"]
+    log = log_of(write(source))
+    lines = clean(log)
+    read = "".join("".join(line.text.split()) for line in lines)
+    assert read == "".join("".join(line.split()) for line in source)
+    assert ERROR in [line.text.strip() for line in lines]
 
 
 def test_what_a_converter_to_markdown_escaped_is_undone_and_keeps_its_places() -> None:
@@ -412,6 +508,19 @@ def test_lines_of_equal_length_are_not_joined() -> None:
         "=" * 80,
         "platform linux",
     ]
+
+
+def test_records_of_a_syslog_are_not_joined_where_they_happen_to_be_of_one_length() -> None:
+    messages = [
+        "started session 12 of user root and the quota is at 77 percents now",
+        "loading weights of the model from disk, it takes up to ten seconds.",
+        "gpu has fallen off the bus, and that is all there is to say of the",
+        "processes of the second user were started and their quota is given",
+        "timers of the system ran and the next one is at four in the morning",
+        "short",
+    ]
+    records = [f"Nov  2 03:52:{at:02} node-7 python[123]: {message:.66}" for at, message in enumerate(messages)]
+    assert shown("\n".join(records)) == [message[:66] for message in messages]
 
 
 def test_rows_of_a_table_are_not_joined() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cudnn_triage.conditions import holds
 from cudnn_triage.facts import Fact, Facts
 from cudnn_triage.knowledge.base import load
-from cudnn_triage.knowledge.condition_language import ConditionError, names, parse
+from cudnn_triage.knowledge.condition_language import ConditionError, Tree, gate, names, parse
 from cudnn_triage.values import read
 
 FACTS = Facts(
@@ -117,3 +119,43 @@ def test_a_fix_that_denies_nothing_is_called_for_by_a_log_only() -> None:
     fixes = [fix for cause in load().causes.values() for fix in cause["fixes"] if fix["when"]]
     assert any(fix["denies"] for fix in fixes)
     assert not any(holds(fix["when"], Facts(), lambda _: False) for fix in fixes if not fix["denies"])
+
+
+_ASKED = st.one_of(
+    st.builds(lambda name: ["seen", name], st.sampled_from("pqr")),
+    st.builds(lambda fact: ["known", fact], st.sampled_from(["a.b", "c.d"])),
+    st.builds(
+        lambda fact, word: ["==", ["fact", fact], ["literal", word]],
+        st.sampled_from(["a.b", "c.d"]),
+        st.sampled_from("xy"),
+    ),
+    st.builds(
+        lambda fact, words: ["in", ["fact", fact], words],
+        st.sampled_from(["a.b", "c.d"]),
+        st.lists(st.sampled_from("xy"), min_size=1),
+    ),
+)
+_TREES = st.recursive(
+    _ASKED,
+    lambda parts: st.one_of(
+        st.builds(lambda kind, some: [kind, *some], st.sampled_from(["and", "or"]), st.lists(parts, max_size=4)),
+        st.builds(lambda part: ["not", part], parts),
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    _TREES, st.sets(st.sampled_from("pqr")), st.dictionaries(st.sampled_from(["a.b", "c.d"]), st.sampled_from("xyz"))
+)
+def test_a_fix_whose_gate_is_shut_does_not_apply(tree: Tree, met: set[str], said: dict[str, str]) -> None:
+    facts = Facts(Fact(name, value) for name, value in said.items())
+    shut = gate(tree)
+    if shut is not None and holds(shut, facts, met.__contains__) is False:
+        assert holds(tree, facts, met.__contains__) is False
+
+
+def test_most_fixes_for_one_message_are_left_shut() -> None:
+    fixes = [fix for cause in load().causes.values() for fix in cause["fixes"]]
+    opened = [fix for fix in fixes if fix["gate"] is None or holds(fix["gate"], Facts(), lambda _: False) is not False]
+    assert 0 < len(opened) < len(fixes) / 4

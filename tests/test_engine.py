@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from cudnn_triage.facts import Fact
 from cudnn_triage.reading import read, read_text
 from cudnn_triage.report import Report
 from cudnn_triage.values import read as value
+from cudnn_triage.wording import has_error_word
 
 FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n'
 
@@ -351,6 +353,19 @@ def test_what_ended_the_last_attempt_weighs_most(base: Rules, how: str) -> None:
     assert report(base, asserted + held).diagnoses[0].cause == "assertion"  # held is its echo in one attempt
 
 
+def test_of_runs_in_one_file_the_last_one_counts_and_a_failure_again_and_again_is_told_once(base: Rules) -> None:
+    held, asserted = (
+        f"{FAILED}RuntimeError: {said}\n" for said in ("Could not create cudnn handle", "device-side assert triggered")
+    )
+    runs = [f"[run {number}]\n{asserted}" for number in range(1, 30)]
+    found = report(base, "".join([*runs, f"[run 30]\n{held}"]))
+    assert found.diagnoses[0].cause == "memory-held"
+    assert [line.line for line in found.failed] == [29 * (asserted.count("\n") + 1), 30 * (asserted.count("\n") + 1)]
+    healthy = report(base, "".join([*runs, "[run 30]\nsaved to a.pt\n"]))
+    assert healthy.failed == ()
+    assert all(healthy.summary.startswith("The program ended well, but") for _ in healthy.diagnoses)
+
+
 def test_an_attempt_that_ran_for_long_and_was_ended_weighs_most(base: Rules) -> None:
     base.points("ended", "job killed: walltime", "assertion", "likely")
     first = f"Loading the settings\nSeed is 1\n{FAILED}RuntimeError: Could not create cudnn handle\n"
@@ -466,7 +481,16 @@ def test_an_error_of_the_field_that_no_rule_knows_is_listed(base: Rules) -> None
     ]
 
 
+@pytest.mark.parametrize("name", ["a.", "a-", "a1-"])
+def test_a_long_name_takes_little_time(base: Rules, name: str) -> None:
+    knowledge = base.knowledge()
+    before = time.process_time()
+    assert has_error_word("error " + name * 20000, knowledge)
+    assert time.process_time() - before < 2
+
+
 def test_settings_that_are_named_after_errors_are_no_errors(base: Rules) -> None:
+    assert not report(base, "Collecting exceptiongroup\nCollecting cuda-error-helper==0.1\n" + "ok\n" * 9).unexplained
     settings = '  "remove_invalid_values": false,\n  "cuda_error_retries": 3,\n'
     assert report(base, f"config\n{settings}step 1\n").verdict == "unrelated"
     told = report(base, f"{settings}CUDA_ERROR_FROBNICATED from cuda_error_retries").unexplained

@@ -103,6 +103,18 @@ ENCODER = "[AVHWDeviceContext @ 0x62fafe365ac0] Cannot load libcuda.so.1"
 NATIVE = 'CMake Error: CUDA_ARCHITECTURES is set to "native", but no GPU was detected.'
 ORDINAL = "THCudaCheck FAIL file=torch/csrc/cuda/Module.cpp line=34 error=10 : invalid device ordinal\n"
 
+MISMATCH = "Failed to initialize NVML: Driver/library version mismatch"
+OLDER_LIBRARY = (
+    "kernel version 515.48.7 does not match DSO version 510.73.5 -- cannot find working devices in this configuration"
+)
+MODULES_DIFFER = "nvidia-modeset: Version mismatch: nvidia.ko(410.73) nvidia-modeset.ko(390.87)"
+POWERED_OFF = """kernel: NVRM: The NVIDIA GPU 0000:01:00.0
+                NVRM: (PCI ID: 10de:1c8d) installed in this system has
+                NVRM: fallen off the bus and is not responding to commands."""
+VULKAN_LOST = "VulkanRHI::vkDeviceWaitIdle(Device) failed, VkResult=-4\n with error VK_ERROR_DEVICE_LOST"
+PIP_WANTS = "{} requires torch==2.0.1, but you have torch 2.1.2+cu121 which is incompatible."
+HELPER_REFUSED = "nvidia-container-cli: initialization error: nvml error: insufficient permissions: unknown."
+
 ROWS = [  # the log, the cause, what the commands of its first fix say, and what they must not say
     (MODULE.format("6.8.10-300.fc40.x86_64"), "driver-not-loaded", "akmods", "apt-get"),
     (MODULE.format("6.17.9-76061709-generic"), "driver-not-loaded", "ubuntu-drivers", "dnf"),
@@ -176,6 +188,22 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
     (ENCODER, "container-runtime-missing", "NVIDIA_DRIVER_CAPABILITIES=all", "ubuntu-drivers"),
     (NATIVE, "gpu-not-visible", "-DCMAKE_CUDA_ARCHITECTURES=86", "unset"),
     (ORDINAL * 2, "invalid-device-ordinal", "--nproc_per_node=gpu", "cuda:0"),
+    (MISMATCH, "driver-library-mismatch", "sudo reboot", "IMAGE"),
+    (
+        f"$ docker run --rm --gpus all mine nvidia-smi\n{MISMATCH}",
+        "driver-library-mismatch",
+        "docker build --no-cache",
+        "reboot",
+    ),
+    (OLDER_LIBRARY, "driver-library-mismatch", "libcuda.so.[0-9]*", "sudo reboot"),
+    (MODULES_DIFFER, "driver-library-mismatch", "dkms install --force", "IMAGE"),
+    (POWERED_OFF, "gpu-lost", "NVreg_DynamicPowerManagement=0x00", "gpu-lost.txt"),
+    (VULKAN_LOST, "gpu-lost", "vulkaninfo", "poweroff"),
+    (f"#0: error running hook #0: {HELPER_REFUSED}", "device-permission", "config.toml", "usermod"),
+    ("module 'tensorflow' has no attribute 'placeholder'", "api-removed", "tensorflow.compat.v1", "tf_upgrade_v2"),
+    (PIP_WANTS.format("libretranslate 1.5.5"), "conflicting-packages", "PACKAGE torch torchvision", "cu128"),
+    (PIP_WANTS.format("xformers 0.0.20"), "conflicting-packages", "'xformers'", "cu128"),
+    (f"C:\\Users\\x> app\n{TORCHVISION}", "conflicting-packages", "torch.version.cuda", "cu128"),
 ]
 
 
@@ -247,6 +275,26 @@ def test_what_a_pytorch_log_tells_decides_its_first_fix(log: str, cause: str, sa
     commands = "\n".join(found.fixes[0].commands)
     assert says in commands
     assert never not in commands
+
+
+NOT_OPENED = "{0}: cannot open shared object file: No such file or directory\n"
+OF_ANOTHER_RELEASE = [  # a library of another product whose number is that of a cuDNN, the missing cuDNN, what the fix names
+    ("libnvinfer.so.9", "libcudnn.so.8", "nvidia-cudnn-cu12==8.", "==9."),
+    ("libcublas.so.8.0", "libcudnn.so.9", "nvidia-cudnn-cu12==9.", "==8."),
+    ("libnvinfer.so.8", "libcudnn.so.7", "cudnn=7", "cudnn=8"),
+]
+
+
+@pytest.mark.parametrize(("other", "cudnn", "says", "never"), OF_ANOTHER_RELEASE)
+def test_the_number_of_another_missing_library_is_not_taken_for_that_of_cudnn(
+    other: str, cudnn: str, says: str, never: str
+) -> None:
+    for order in ((other, cudnn), (cudnn, other)):
+        log = "".join(f"OSError: {NOT_OPENED.format(name)}" for name in order)
+        found = next(d for d in triage(log, knowledge=KNOWLEDGE).diagnoses if d.cause == "cudnn-not-found")
+        commands = "\n".join(found.fixes[0].commands)
+        assert says in commands
+        assert never not in commands
 
 
 PLACEHOLDERS = {  # a word that the user has to replace: what else in the same fix tells where to take it from

@@ -423,6 +423,25 @@ def test_pytest_listing_whose_margins_cleaning_has_taken_off() -> None:
     assert only_failure(structure).package == "torch"
 
 
+def test_what_passed_tests_have_printed_is_no_failure() -> None:
+    found = read(
+        """
+=================================== PASSES ====================================
+__________________________ test_halves_the_batch[64] __________________________
+------------------------------ Captured log call ------------------------------
+WARNING  trainer:retry.py:8 batch 64 does not fit
+Traceback (most recent call last):
+  File "trainer/retry.py", line 6, in step
+    run(batch)
+RuntimeError: CUDA out of memory.
+=========================== short test summary info ===========================
+FAILED tests/test_size.py::test_sizes - assert 64 == 32
+"""
+    )
+    assert not found.failures
+    assert roles(found) == "TSSSSSSSTT"
+
+
 def test_pytest_short() -> None:
     structure = read("""
         tests/test_x.py:10: in test_x
@@ -1109,6 +1128,7 @@ def test_tracebacks_quoted_without_end() -> None:
 
 
 FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\nValueError: x\n'
+EPOCHS = "Epoch 1/2 loss 0.5\nEpoch 2/2 loss 0.4\nsaved to a.pt\n"
 
 
 @pytest.mark.parametrize(
@@ -1137,11 +1157,35 @@ FAILED = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>
         ),
         (f"{FAILED}systemd: Scheduled restart job, restart counter is at 1.\n{FAILED}", [4]),
         (f"Attempt 1 of 3 failed: x\n{FAILED}Attempt 2 of 3 failed: x\n{FAILED}", [5]),
+        (f"[run 1]\nseed 4\n{FAILED}[run 2]\nseed {FAILED}", [6]),
+        (f"=== 2026-11-02 03:00 ===\n{FAILED}=== 2026-11-03 03:00 ===\n{FAILED}", [5]),  # a job of cron
+        (f"Mon Nov  2 03:00:01 UTC 2026\n{FAILED}Tue Nov  3 03:00:01 UTC 2026\n{FAILED}", [5]),
+        (f"Mon Nov  9 03:00:01 2026\n{FAILED}Tue Nov 10 03:00:01 2026\n{FAILED}", [5]),
+        (f"2026-11-02T03:00:01+00:00\n{FAILED}2026-11-03T03:00:01+00:00\n{FAILED}", [5]),
+        (f"Date: 02.11.2026, 03:00 AM\n{FAILED}Date: 03.11.2026, 03:00 AM\n{FAILED}", [5]),
+        (f"loading the model\n{FAILED}loading the model\n{FAILED}", [5]),  # a traceback follows at once
+        (f"=== build ===\n{FAILED}=== test ===\n{FAILED}", []),  # steps of one job
+        (f"loading the model\nseed 1\n{FAILED}loading the model\nseed 2\n{EPOCHS}", [6]),  # it works at last
+        (f"loading the model\nseed 1\n{FAILED}loading the model\nseed 2\nstep 1\n", []),  # nobody knows
         (f"{FAILED}{FAILED}", []),  # side by side, or one after the other: nobody can tell
     ],
 )
 def test_attempts(log: str, begun: list[int]) -> None:
     assert list(read(log).attempts) == begun
+
+
+def test_what_failed_before_an_attempt_that_did_its_work_was_survived() -> None:
+    run = "loading the model\nseed 1\n"
+    assert read(f"{run}{FAILED}{run}{FAILED}{run}{EPOCHS}").ended_well
+    assert not read(f"{run}{EPOCHS}{run}{FAILED}").ended_well
+    assert not read(f"{FAILED}{EPOCHS}").ended_well  # one attempt: something went on, something failed
+
+
+@pytest.mark.parametrize("filling", [".1", ":-", " 1", "- ", "1 a "])
+def test_a_heading_that_is_none_takes_little_time(filling: str) -> None:
+    before = time.process_time()
+    assert read(f"2026 10:10 1{filling * 90}x\n{FAILED}{FAILED}").attempts == ()
+    assert time.process_time() - before < 0.5
 
 
 def test_attempts_of_many_failures_take_little_time() -> None:
@@ -1228,6 +1272,7 @@ def test_output_is_no_listing(log: str) -> None:
         "test_raises_out_of_memory (numba.tests.test_cuda.TestErrors.test_raises_out_of_memory) ... ok",
         "test_no_device (frob.tests.TestX) ... skipped 'CUDA not available'",
         "tests/test_cuda.py::test_launch_failed[cudnn-error] PASSED                 [ 31%]",
+        "PASSED tests/test_cuda.py::test_launch_failed[CUBLAS_STATUS_ALLOC_FAILED]",
         "test driver::error_out_of_memory ... ok",
         "test driver::error_no_device ... ignored, needs a GPU",
         "--- PASS: TestNoDevice (0.00s)",

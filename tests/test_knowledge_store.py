@@ -16,7 +16,7 @@ from conftest import Rules
 from cudnn_triage.knowledge import indexes
 from cudnn_triage.knowledge.base import Knowledge, compile_folders, load
 from cudnn_triage.knowledge.cache import compiled, folder
-from cudnn_triage.knowledge.indexes import Anchors, anchor_sections
+from cudnn_triage.knowledge.indexes import Anchors, Names, anchor_sections, name_sections
 from cudnn_triage.knowledge.packing import _file
 from cudnn_triage.knowledge.store import Store
 
@@ -44,6 +44,14 @@ def test_the_index_finds_every_literal_and_nothing_else(literals: list[str], tex
     assert sorted(literal for _, literal in found) == sorted({t.encode() for t in literals if t.encode() in raw})
 
 
+@given(st.lists(st.text(max_size=8), unique=True), st.text(max_size=8))
+def test_a_name_is_found_where_it_lies(names: list[str], other: str) -> None:
+    found = Names(Store(_file("digest", name_sections("names", names))), "names")
+    assert [*found] == names
+    assert [found[name] for name in names] == [*range(len(names))]
+    assert (other in found) == (other in names)
+
+
 def test_every_template_is_found_by_its_literal() -> None:
     knowledge = load()
     for number in range(0, sum(len(rule["templates"]) for rule in knowledge.rules), 37):
@@ -63,7 +71,8 @@ def test_a_store_gives_back_what_was_packed(rules: Rules) -> None:
     (rule,) = knowledge.rules
     assert rule["points_to"] == data["rules"][0]["points_to"]
     assert rule["templates"][0]["re"] == data["rules"][0]["templates"][0]["re"]
-    assert knowledge.causes["sick"] == data["causes"]["sick"]
+    cause, packed = data["causes"]["sick"], knowledge.causes["sick"]
+    assert {**packed, "fixes": [{key: fix[key] for key in cause["fixes"][0]} for fix in packed["fixes"]]} == cause
     assert dict(knowledge.facts) == data["facts"]
     assert Knowledge(knowledge.packed).digest == data["digest"]
 

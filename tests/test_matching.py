@@ -278,6 +278,30 @@ def test_any_text_around_a_message_leaves_it_found(loaded: Rules, before: str, a
     assert [o.rule for o in found] == ["loaded-older"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "line", "matches"),
+    [
+        ("the gizmo\u2019?s core is gone", "the gizmos core is gone", True),  # a letter beyond ASCII, left out
+        ("gizmo[:\uff1a] gone", "gizmo: gone", True),
+        ("gizmo[^\u2019]gone", "gizmo-gone", True),
+        ("gizmo (?:verloren|\u4e22\u5931|perdu)", "gizmo perdu", True),
+        ("gizmo (?:\u4e22\u5931|\u5b8c)", "gizmo perdu", False),
+        ("gizmo (?:\u4e22\u5931|\u5b8c)", "gizmo \u4e22\u5931", True),
+        (
+            "gizmo (?:verloren|\u041f\u041e\u0422\u0415\u0420\u042f\u041d)",
+            "gizmo \u043f\u043e\u0442\u0435\u0440\u044f\u043d",
+            True,
+        ),  # in lower case
+        (r"gizmo\x{4e22}?: gone", "gizmo: gone", True),  # told by its number
+        ("gizmo .\u00e9. gone", "gizmo L\u00c9! gone", True),  # one letter alone
+    ],
+)
+def test_letters_beyond_ascii_in_patterns(rules: Rules, pattern: str, line: str, matches: bool) -> None:
+    rules.cause("c")
+    rules.points("lost", "that card was lost for good", "c", more=f"regex: ['{pattern}']")
+    assert [o.rule for o in find(rules, line)] == ["lost"] * matches
+
+
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 
 

@@ -12,6 +12,7 @@ import random
 import sys
 import tarfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -551,3 +552,37 @@ def test_any_json_can_be_read(value: object) -> None:
             for line in clean(log):
                 line.text.encode()
                 assert 0 <= line.start <= line.end <= len(log.raw)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda lines: json.dumps(lines),
+        lambda lines: json.dumps(lines, indent=2),
+        lambda lines: json.dumps("\n".join(lines)),
+        repr,
+        lambda lines: repr("\n".join(lines)),
+        lambda lines: repr("\n".join(lines).encode()),
+        lambda lines: "\n".join(repr(f"{line}\n".encode()) for line in lines),
+        lambda lines: json.dumps(
+            {"data": {"result": [{"values": [[str(at), line] for at, line in enumerate(lines)]}]}}
+        ),
+    ],
+)
+def test_a_log_printed_as_strings_is_its_lines_and_keeps_its_places(write: Callable[[list[str]], str]) -> None:
+    source = ["it's \u2018quoted\u2019", "a\u00a0b", "C:\\new\\x", 'File "a.py", line 3', "\ttab", ERROR]
+    (log,) = read(write(source).encode())
+    lines = clean(log)
+    assert [line.text for line in lines] == [line.replace("\u00a0", " ") for line in source]
+    raw = log.raw.decode()
+    at = lines[-1].byte(0)
+    assert log.raw[at:].startswith(ERROR.encode())
+    number, column = lines[-1].place(0)
+    assert raw.split("\n")[number - 1][column - 1 :].startswith(ERROR)
+
+
+@pytest.mark.parametrize(
+    "text", ["'nvcc' is not recognized as an internal command", '"a" "b" c', "'one'", "[1, 2]", "'a''b'"]
+)
+def test_text_that_only_begins_with_a_quotation_mark_stays(text: str) -> None:
+    assert texts(text.encode()) == [text]

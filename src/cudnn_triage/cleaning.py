@@ -10,10 +10,11 @@ from .drafts import Draft
 from .escapes import Terminal, apart
 from .lines import Line, Run
 from .loggers import logger
-from .markup import Margins, Page
+from .markup import BORDERS, Margins, Page, unborder
 from .places import Copied, Verbatim, moved, places_of
-from .prefixes import Prefixes
+from .prefixes import FailedStep, Prefixes
 from .reading import Log
+from .relays import Relay
 from .spread import SHORTEST, spread
 from .transport import Transport
 
@@ -32,6 +33,12 @@ def clean(log: Log) -> list[Line]:
         prefixes = Prefixes([draft.text for draft in drafts if not draft.follows])
         if _strip_carriers(drafts, prefixes):
             drafts = unwrap.rejoin(drafts)
+        relay = Relay([draft.text for draft in drafts])
+        if relay.found:
+            for draft in drafts:
+                relay.remove(draft)
+            prefixes = Prefixes([draft.text for draft in drafts if not draft.follows])
+            _strip_carriers(drafts, prefixes)
         drafts = unwrap.complete(drafts)
         lines = _finish(log, _messages(drafts, prefixes))
         return moved(lines, log.cuts) if log.cuts else lines
@@ -47,6 +54,8 @@ def _visible(text: str) -> list[Draft]:
     if transport.changed:
         drafts = [line for draft in drafts for line in transport.lines(draft)]
         text = "\n".join(draft.text for draft in drafts)
+    if any(border in text for border in BORDERS):
+        unborder(drafts)
     terminal, page = Terminal(text), Page(text)
     if terminal.coloured:  # a page counts the invisible characters, a terminal does not
         drafts = unwrap.rejoin(drafts)
@@ -104,9 +113,12 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
     before: Draft | None = None
     found = False
     blank: list[int] = []
+    step = FailedStep()
     for index, draft in enumerate(drafts):
         if draft.text:
             length, rank, level, program, carrier = prefixes.carriers(draft.text)
+            if seconds := step.seconds(draft.text, length):
+                length, carrier = length + seconds, "buildkit"
             if length:
                 found = True
                 draft.drop(length)

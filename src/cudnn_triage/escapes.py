@@ -23,9 +23,9 @@ _CONTROL = pattern(
 _MOVES = frozenset("ABEFGHJfdST")
 
 # the same, spelt out by a program that quoted its output, or with the escape byte lost on the way
-_SPELT = pattern(rf"(?:\\x1[bB]|\\u001[bB]|\\033|\\e|\^\[|\u241b)\[(?P<csi>{_CSI})")
-_SPELT_SIGNS = ("\\x1b[", "\\x1B[", "\\u001b[", "\\u001B[", "\\033[", "\\e[", "^[[", "\u241b[")
-_SPELT_OPENERS = ("\\", "^[", "\u241b")
+_SPELT = pattern(rf"(?:\\x1[bB]|\\u001[bB]|\\033|\#033|\\e|\^\[|\u241b)\[(?P<csi>{_CSI})")
+_SPELT_SIGNS = ("\\x1b[", "\\x1B[", "\\u001b[", "\\u001B[", "\\033[", "#033[", "\\e[", "^[[", "\u241b[")
+_SPELT_OPENERS = ("\\", "#033[", "^[", "\u241b")
 _LEFT = pattern(r"\[(?:\d{1,3}(?:;\d{1,3}){0,8}m(?!\])|0?[mK](?![\w\]]))")
 _LEFT_SIGNS = ("0m", "0;", "39m", "m", "22m", "1m", "2K")  # behind the bracket
 

@@ -121,7 +121,7 @@ class _Standings:
         self._lines = lines
         self._failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
         failures = serious_failures(structure) if structure.attempts else []
-        decisive = structure.attempt(failures[-1].first) if failures else 0
+        decisive = structure.attempt(failures[-1].first) if failures else len(structure.attempts)
         self._tried_again = structure.attempts[decisive - 1] if decisive else 0
 
     def of(self, occurrence: Occurrence, survived: bool) -> str:

@@ -52,7 +52,10 @@ def called_for(fixes: list[dict[str, Any]], facts: Facts, seen: Seen, knowledge:
 
 def _standing(fix: dict[str, Any], facts: Facts, seen: Seen, foreign: str) -> int | None:
     """0: this log calls for it (``first`` holds, or ``when`` holds because of the log); 1: it holds for any log; 2: unknown
-    whether it applies, or a fix with the call ``foreign``; None: it does not apply."""
+    whether it applies, or a fix with the call ``foreign``; None: it does not apply, which its gate mostly tells alone."""
+    gate = fix["gate"]
+    if gate is not None and holds(gate, facts, seen) is False:
+        return None
     when, first = fix["when"], fix["first"]
     applies = when is None or holds(when, facts, seen)
     if applies is False:

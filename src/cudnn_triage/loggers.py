@@ -13,8 +13,15 @@ from .light import pattern
 DATE = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d{4}|\d\d[-/]\d\d|\d{8})"
 TIME = r"\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?"
 STAMP = rf"(?:{DATE}[ T_:,-]{{1,2}}{TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?)"
-_CAPS = r"(?:ERROR|ERR|WARNING|WARN|INFO|DEBUG|CRITICAL|FATAL|NOTICE|TRACE|SUCCESS|EXCEPTION)"
-LEVEL = rf"(?:{_CAPS}|[Ee]rror|[Ww]arning|[Ii]nfo|[Dd]ebug|[Cc]ritical|[Ff]atal)"
+_LOUD = (
+    "ERROR", "ERR", "WARNING", "WARN", "INFO", "DEBUG", "CRITICAL", "FATAL", "NOTICE", "TRACE", "SUCCESS", "EXCEPTION",
+)  # fmt: skip
+_CALM = (
+    "Error", "error", "Warning", "warning", "Info", "info", "Debug", "debug", "Critical", "critical", "Fatal", "fatal",
+)  # fmt: skip
+_LEVELS = (*_LOUD, *_CALM)
+_CAPS = rf"(?:{'|'.join(_LOUD)})"
+LEVEL = rf"(?:{'|'.join(_LEVELS)})"
 # a bracketed field of a record: a module, file:line or thread, without spaces; neither a rank nor a number
 _FIELD = r"\[(?!rank\d|default\d|\d{1,4}\]|[IWEF]\])[\w./\\:<>@-]{1,120}\]"
 # a module or a place in a source file; never a library, nor an exception, which begin messages
@@ -90,7 +97,6 @@ _BEHIND_TIME = {
     ":": pattern(rf"(?::[\w./-]{{1,80}}){{0,3}}:(?P<j>{_CAPS}):[ ]?"),
     "[": pattern(rf"(?:\[\d{{1,8}}\])?\[(?P<m>{LEVEL})\][ ]"),
 }
-_WORD_FIRST = frozenset("EWIDCNTFSewidcf")
 
 _KEPT = pattern(
     rf"""
@@ -110,7 +116,8 @@ _KEPT = pattern(
     """,
     re.VERBOSE,
 )
-_KEPT_FIRST = frozenset("IWEF[0123456789/CNDTSefwdic<tl")
+_KEPT_FIRST = frozenset("[0123456789")
+_KEPT_SIGNS = ("Warning:", "level=", "lvl=")
 
 
 def is_record(text: str, at: int = 0) -> bool:
@@ -127,7 +134,7 @@ def _removed(text: str, at: int) -> re.Match[str] | None:
         return behind.match(text, time.end()) if time and behind else None
     if first == "[":
         return _BRACKETED.match(text, at)
-    return _WORDED.match(text, at) if first in _WORD_FIRST and ":" in text else None
+    return _WORDED.match(text, at) if text.startswith(_LEVELS, at) and ":" in text else None
 
 
 def logger(text: str) -> tuple[int, str]:
@@ -136,9 +143,17 @@ def logger(text: str) -> tuple[int, str]:
         return 0, ""
     if (match := _removed(text, 0)) is not None:
         return match.end(), _letter(match)
-    if text[0] in _KEPT_FIRST and (match := _KEPT.match(text)) is not None:
+    if _may_be_kept(text) and (match := _KEPT.match(text)) is not None:
         return 0, _letter(match)
     return 0, ""
+
+
+def _may_be_kept(text: str) -> bool:
+    """Whether it is worth asking for a prefix that stays: most logs need none of these patterns."""
+    first, second = text[0], text[1:2]
+    if first in _KEPT_FIRST or (first in "IWEF" and (second == " " or second.isdigit())):
+        return True
+    return text.startswith(_LEVELS) or any(sign in text for sign in _KEPT_SIGNS)
 
 
 def _letter(match: re.Match[str]) -> str:

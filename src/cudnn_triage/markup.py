@@ -13,13 +13,16 @@ _ENTITY = pattern(
 )
 _TAG = pattern(
     r"</?(?:pre|code|span|font|samp|tt|kbd|small|details|summary|blockquote)(?:\s[^<>\r\n]{0,200})?/?>"
-    r"|<(?P<line>br|/?div|/p|/li)(?:\s[^<>\r\n]{0,200})?/?>",
+    # behind a name <P> and <TR> are types of a template
+    r"|<(?P<line>br|/?div|/p|/li|/tr|(?<!\w<)tr)(?:\s[^<>\r\n]{0,200})?/?>"
+    r"|<(?:/|(?<!\w<))(?:table|tbody|td|th|p|ol|ul|li)(?:\s[^<>\r\n]{0,200})?>",
     re.IGNORECASE,
 )
 _TAG_SIGNS = (  # what may stand behind a tag's "<"
     "pre", "code", "span", "font", "samp", "tt", "kbd", "small", "details", "summary", "blockquote", "br", "div",
     "/pre", "/code", "/span", "/font", "/samp", "/tt", "/kbd", "/small", "/details", "/summary", "/blockquote",
-    "/div", "/p", "/li",
+    "/div", "/p", "/li", "p>", "p ", "ol", "ul", "li", "/ol", "/ul",
+    "table", "tbody", "tr", "td", "th", "/table", "/tbody", "/tr", "/td", "/th",
 )  # fmt: skip
 _ESCAPED = pattern(r"\\[\\_*\[\]()<>#+.!|~`{}-]")
 _UNESCAPED = pattern(r"(?<!\\)(?:\\\\)*\\[A-Za-z0-9]")  # as in a path of Windows, which Markdown would have doubled
@@ -32,6 +35,8 @@ _FRAME_BEFORE = pattern(
 )
 _FRAME_SIGNS = ("\u256d", "\u2570", "\u250c", "\u2514", "\u250f", "\u2517", "\u251c", "\u2502", "\u2503")
 _FRAME_ENDS = ("\u256e", "\u256f", "\u2510", "\u2518", "\u2513", "\u251b", "\u2524", "\u2502", "\u2503")
+BORDERS = ("\u2502", "\u2503")
+_NEARLY_ALL = 0.9
 _PYTEST = pattern(r"E(?:   \s*|$)|>(?=\s{3,})")
 _MARKED = pattern(r'\s{0,8}> (?=File "|Traceback \(most)')
 _POWERSHELL_NOISE = pattern(
@@ -62,6 +67,18 @@ class Page:
                 if "```" in part.text or "~~~" in part.text:
                     _unfence(part)
         return parts
+
+
+def unborder(drafts: Sequence[Draft]) -> None:
+    """Take the border between two panes of a terminal off, where it stands behind nearly all lines and before few."""
+    full = [draft for draft in drafts if draft.text and not draft.text.isspace()]
+    behind = [draft for draft in full if draft.text.rstrip().endswith(BORDERS)]
+    if len(behind) < _NEARLY_ALL * len(full) or sum(
+        draft.text.lstrip()[:1] in _FRAME_SIGNS for draft in full
+    ) * 2 > len(full):
+        return
+    for draft in behind:
+        draft.trim(len(draft.text.rstrip()) - 1)
 
 
 class Margins:
@@ -126,7 +143,8 @@ def _remove_tags(draft: Draft) -> list[Draft]:
     broken = False
     for match in _TAG.finditer(draft.text):
         broken = broken or match["line"] is not None
-        edits.append((match.start(), match.end(), "\n" if match["line"] is not None else ""))
+        cell = match.group().lower() in ("</td>", "</th>")
+        edits.append((match.start(), match.end(), "\n" if match["line"] is not None else " " if cell else ""))
     if edits:
         draft.edit(edits)
     return at_line_ends(draft) if broken else [draft]

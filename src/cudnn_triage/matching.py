@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge
 from .light import field, linear_pattern, record
 from .lines import Line
 from .structure import Role, Structure
-from .values import Value, code_number, read
+from .values import BEYOND, Value, code_number, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Stream:
 
     @cached_property
     def _held(self) -> dict[bytes, bool]:
-        return {}
+        return {BEYOND.encode(): not self.text.isascii()}
 
     @cached_property
     def _words(self) -> list[int]:
@@ -195,24 +195,23 @@ class Form:
         self.before = template["before"] + _MARGIN
         self.after = template["after"] + _MARGIN
         self.reach: int = template["reach"]
-        self.others = tuple(
-            text.encode() for text in template["parts"] or template["needs"] if text != template["anchor"]
-        )
-        """The literal parts of a message beside the one it is found by."""
-        self.choices = (
-            () if template["parts"] else tuple([word.encode() for word in some] for some in template["words"])
-        )
-        """Lists of literals, of each of which one stands in whatever a pattern matches."""
         self.groups = range(1, len(template["holes"]) + 1)
         self.only_sets = not speaks(rule)
         """Whether a match says nothing of a cause, so that another one with the same values adds nothing."""
         self.constant = self.only_sets and not any(name for name, _, _ in template["holes"])
         """Whether all matches say the same."""
 
+    def pattern(self, text: str | bytes) -> Any:
+        """The pattern that decides, for such a text."""
+        return self._narrow if isinstance(text, bytes) else self._wide
+
     @cached_property
-    def pattern(self) -> Any:
-        """The pattern that decides."""
+    def _wide(self) -> Any:
         return linear_pattern(self.template["re"])
+
+    @cached_property
+    def _narrow(self) -> Any:
+        return linear_pattern(self.template["re"], narrow=True)
 
 
 class Hunt:
@@ -235,7 +234,8 @@ class Hunt:
     def look_ahead(self, text: str | bytes) -> None:
         """Find the next match that may add something; if there is none, none is left to look for."""
         at, self.again = self.again, -1
-        while self.left and (found := self.form.pattern.search(text, at, self.until)) is not None:
+        pattern = self.form.pattern(text)
+        while self.left and (found := pattern.search(text, at, self.until)) is not None:
             if not self.said or found.groups() not in self.said:
                 self.next, self.begin = found, max(self.begin, found.start())
                 return
@@ -249,16 +249,23 @@ class Matcher:
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
-        self._forms: dict[int, list[Form]] = {}
+        self._wants: dict[int, list[tuple[int, list[list[bytes]]]]] = {}
+        self._forms: dict[int, Form] = {}
 
-    def _of(self, anchor: int) -> list[Form]:
-        """The templates that are found by a literal."""
-        forms = self._forms.get(anchor)
-        if forms is None:
-            numbers = self.knowledge.anchors.templates(anchor)
-            forms = [Form(number, *self.knowledge.rules.template(number)) for number in numbers]
-            self._forms[anchor] = forms
-        return forms
+    def _of(self, anchor: int, stream: Stream) -> list[Form]:
+        """The templates that are found by a literal and whose other literals stand somewhere in the log too."""
+        wants = self._wants.get(anchor)
+        if wants is None:
+            numbers, wanted = self.knowledge.anchors.templates(anchor), self.knowledge.rules.wants
+            wants = self._wants[anchor] = [(number, wanted(number)) for number in numbers]
+        holds = stream.holds
+        return [self._form(number) for number, lists in wants if all(any(map(holds, some)) for some in lists)]
+
+    def _form(self, number: int) -> Form:
+        form = self._forms.get(number)
+        if form is None:
+            form = self._forms[number] = Form(number, *self.knowledge.rules.template(number))
+        return form
 
     def find(self, stream: Stream, structure: Structure) -> list[Occurrence]:
         """All exact matches, in log order."""
@@ -277,12 +284,8 @@ class Matcher:
         return [occurrence for _, occurrence in found]
 
     def _hunts(self, anchor: int, literal: bytes, stream: Stream) -> list[Hunt]:
-        """The templates of a literal whose other parts, and one of those it may choose from, stand somewhere in the log too."""
-        forms = [
-            form
-            for form in self._of(anchor)
-            if all(map(stream.holds, form.others)) and all(any(map(stream.holds, some)) for some in form.choices)
-        ]
+        """The templates of a literal that may match, each as it is looked for in this log."""
+        forms = self._of(anchor, stream)
         if not forms:
             return []
         hunts = [Hunt(form, 1 if form.constant and stream.in_order else _MOST) for form in forms]
@@ -356,7 +359,7 @@ class Matcher:
                 hunt.said.add(found.groups())
             elif end - start <= _REPEATED and len(stream.vain) < _MOST:
                 window = stream.searched[start:end]
-                if not form.pattern.search(window, past - start):
+                if not form.pattern(window).search(window, past - start):
                     stream.vain.add((form.number, window))
         name, captures = read_as
         return Occurrence(name, first, last, begin, finish, captures)
@@ -387,8 +390,8 @@ class Matcher:
         window = stream.searched[start:end]
         if (form.number, window) in stream.vain:
             return None
-        at = floor - start
-        while (found := form.pattern.search(window, at)) is not None:
+        at, pattern = floor - start, form.pattern(window)
+        while (found := pattern.search(window, at)) is not None:
             if start + found.end() > offset:
                 return found if start + found.start() <= offset else None
             at = max(found.end(), at + 1)

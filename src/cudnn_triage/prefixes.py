@@ -30,7 +30,8 @@ _CARRIER = pattern(
     | section_(?:start|end):\d{{9,11}}:[\w.-]{{1,100}}(?:\[[^\]]{{0,200}}\])?
     | \[Pipeline\][ ](?=[a-zA-Z{{}}/])
     | _bk;t=\d{{13}}
-    | (?P<buildkit>\#\d{{1,4}})[ ]\d{{1,6}}\.\d{{1,3}}[ ]                           # docker build (BuildKit)
+      # docker build (BuildKit): step and seconds; of what it says itself the step alone
+    | (?P<buildkit>\#\d{{1,4}}[ ](?:\d{{1,6}}\.\d{{1,3}}(?:[ ]|$)|(?=ERROR:[ ])))
     | \[pod/(?P<pod>[\w.-]{{1,253}}(?:/[\w.-]{{1,63}})?)\][ ]?
       # syslog and journald: date host program[pid]: message
     | (?:<\d{{1,3}}>)?{_MONTH}[ ][ \d]\d[ ]\d\d:\d\d:\d\d(?:\.\d{{1,6}})?[ ](?!\d{{4}}\b)[\w.:-]{{0,63}}[\w.-][ ]
@@ -59,6 +60,11 @@ _CARRIERS = frozenset({"buildkit", "compose", "pod"})
 _STREAMS = frozenset({"compose", "pod", "rank", "default", "lightning", "mpi", "ray"})
 # gh run view --log: job, step and time before each line
 _GH = pattern(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
+
+# BuildKit prints the output of a step that failed once more, below the step's name, each line with its seconds alone
+_STEP = pattern(r"[ ]>[ ]\[[^\]]{1,200}\][ ]")
+_STEP_ENDS = "------"
+_SECONDS = pattern(r"\d{1,6}\.\d{1,3}(?:[ ]|$)")
 
 # lines that begin with another character than these need not be tried
 _CARRIER_FIRST = frozenset("0123456789[#:_<(JFMASONDabcdefghijklmnopqrstuvwxyz")
@@ -124,6 +130,7 @@ _RECURRING: tuple[Prefix, ...] = (
         3,
         streams=True,
     ),
+    Prefix("file", _LETTERS + _DIGITS + "./~", ":", pattern(r"[\w./~-]{1,120}\.(?:log|txt|out|err):"), 0.97, 4),  # grep
     Prefix("stamp", "[0123456789", ":", pattern(rf"\[?{STAMP}\]?(?:[ ]-)?[ \t]{_OWN}"), 0.4, 3, time=True, all=1),
     Prefix("iso", _DIGITS, ":", pattern(rf"{_ISO}[ \t]{_OWN}"), 0.2, 2, time=True, all=1),
     Prefix("wide clock", "[0123456789", ":", pattern(rf"(?:\[{TIME}\]|{TIME})[ ]{{2}}"), 0.97, 4, time=True, all=2),
@@ -207,6 +214,24 @@ class Prefixes:
             else:
                 break
         return at, "/".join(ranks), level, program, carrier
+
+
+class FailedStep:
+    """Whether a line stands in the output of a step that BuildKit repeats. To be asked of each line in order."""
+
+    def __init__(self) -> None:
+        self._open = False
+
+    def seconds(self, text: str, at: int) -> int:
+        """How many characters the seconds take that stand at ``at`` before such a line; 0 where the line is none."""
+        if not self._open:
+            self._open = text.startswith(" > [", at) and _STEP.match(text, at) is not None
+            return 0
+        if text.startswith(_STEP_ENDS, at):
+            self._open = False
+            return 0
+        match = _SECONDS.match(text, at)
+        return match.end() - at if match is not None else 0
 
 
 def _may_carry(text: str, at: int) -> bool:

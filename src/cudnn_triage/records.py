@@ -1,4 +1,5 @@
-"""Logs wrapped in JSON: one object per line (Docker, journald, Kubernetes, cloud), documents, or a Jupyter notebook."""
+"""Logs wrapped in JSON: one object per line (Docker, journald, Kubernetes, cloud), documents, or a Jupyter notebook; and logs
+that a program printed as strings with quotation marks, as JSON and Python write them."""
 
 from __future__ import annotations
 
@@ -33,11 +34,20 @@ _KEY_WORD = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MOST_COMPARED = 16
 _DEEPEST = 40  # keys and indexes of a path; no record holds its message deeper, and paths are as long as they are deep
 _SAMPLE = 200
-_ESCAPE = pattern(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = pattern(
+    r"\\(?:x[0-9a-fA-F]{2}(?:\\x[0-9a-fA-F]{2})*"
+    r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)",
+    re.DOTALL,
+)
+# how a string of JSON or Python begins, what its end is told from, and what stands between those of a list
+_OPENING = pattern(r"""[bu]?(["'])""")
+_INSIDE = {quote: pattern(rf"\\.|{quote}", re.DOTALL) for quote in ('"', "'")}
+_BETWEEN = pattern(r"[\s,\[\]()]*")
 _DECODER = json.JSONDecoder(strict=False)
 _NUMBERS = pattern(r"\[[\s\d,]*\]")
 _NEXT = pattern(r'["{}\[\],]')
 _BLANK = pattern(r"\s*")
+_QUOTES = ('"', "'", 'b"', "b'", '["', "['", '[b"', "[b'", "[\n", '("', "('")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 Path = tuple[str | int, ...]
@@ -80,7 +90,25 @@ def extract(text: str, encoding: str, bom: int, name: str) -> tuple[str, Pieces]
         return _assemble(text, found, encoding, bom)
     if "{" in text and is_lines(text):
         return _assemble(text, _line_values(text), encoding, bom)
+    if head.startswith(_QUOTES) and (strings := _strings(text)):
+        return _assemble(text, strings, encoding, bom)
     return None
+
+
+def _strings(text: str) -> list[Part]:
+    """The strings of a text that consists of nothing else: a list of lines, or a log that is one string; else none."""
+    found: list[Part] = []
+    position = 0
+    while (between := _BETWEEN.match(text, position)) is not None and between.end() < len(text):
+        opening = _OPENING.match(text, between.end())
+        if opening is None or (found and between.end() == position):
+            return []
+        inside = _INSIDE[opening[1]].finditer(text, opening.end())
+        position = next((match.end() for match in inside if match.group() == opening[1]), 0)
+        if not position:
+            return []
+        found.append((opening.start(1), position, True, True))
+    return found if len(found) > 1 or (found and "\\n" in text) else []
 
 
 def _values(text: str, start: int = 0, end: int | None = None) -> Iterator[Value]:
@@ -126,6 +154,9 @@ def _chosen(values: Iterable[Value]) -> list[Value]:
     """What makes the text of a record, in order: its message and whatever else tells of an error; none if it has neither."""
     found = {value[0]: value for value in values}
     messages = [found.pop(path) for path in _MESSAGE if path in found][:1]
+    messages += [
+        found.pop(path) for path in list(found) if path[-3:-2] == ("values",) and path[-1] == 1
+    ]  # Loki: time, line
     if not messages:
         messages = [found.pop(path) for path in list(found) if path and path[-1] in _DEEP and found[path][3]]
     beside = [value for path, value in found.items() if value[3] and _tells(path, value[3])]
@@ -335,6 +366,12 @@ def _assemble(text: str, parts: Iterable[Part], encoding: str, bom: int) -> tupl
 
 def _unescape(escape: str) -> str:
     kind = escape[1]
+    if kind == "x" and len(escape) > 2:
+        said = bytes.fromhex(escape.replace("\\x", ""))
+        try:
+            return said.decode()
+        except UnicodeDecodeError:  # a letter of a string, such as a blank that does not break
+            return said.decode("latin-1")
     if kind != "u":
         return _SHORT.get(kind, kind)
     if len(escape) == 12:

@@ -27,14 +27,20 @@ _FORMS = pattern(
     r"|AIza[\w-]{35}|xox[abposr]-[\w-]{10,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{40,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
-_FORM_SIGNS = ("gh", "glpat-", "hf_", "AKIA", "ASIA", "AIza", "xox", "npm_", "pypi-", "eyJ", "-----BEGIN ")
+_FORM_SIGNS = (
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "AKIA", "ASIA", "AIza", "xox", "npm_", "pypi-", "eyJ",
+    "-----BEGIN ",
+)  # fmt: skip
 _GUESSED = pattern(rf"{_BEGIN}sk-([\w-]{{20,}})|(?i:\bbearer)\s([\w.~+/=-]{{16,}})")  # only if the value looks like one
 _USER = pattern(  # what stands before the last @ of a URL's host; else a password with a slash in it
     r"""(?<=://)(?:[^\s"'<>/?\#]*(?=@)|[^\s"'<>/?\#:@]{1,100}:(?!\d*(?:[/?\#]|$))[^\s"'<>@]{1,200}(?=@))""", re.VERBOSE
 )
 
 # An assignment: a name that ends in one of these words, then = or : (or a blank after --name), then the value.
-_STEMS = ("token", "secret", "passw", "passphrase", "pwd", "credential", "authorization", "key")
+_STEMS = (
+    "token", "secret", "passw", "passphrase", "pwd", "credential", "authorization",
+    "_key", "-key", "apikey", "api key", "accesskey", "access key", "privatekey", "private key",
+)  # fmt: skip
 _NAME = pattern(
     r"(?:(?i:(?:api|access|secret|private)[ _-]?key|[_-]key|token|secret|passwd|password|passphrase|pwd|credential|authorization)"
     r"|(?<=[a-z])Key)(?i:(?<!token)s)?\d{0,2}(?![\w-])"
@@ -100,7 +106,7 @@ def _secrets(text: str) -> list[Span]:
         found += [m.span(m.lastindex or 0) for m in _GUESSED.finditer(text) if _looks_random(m[m.lastindex or 0])]
     if "://" in text and "@" in text:
         found += [m.span() for m in _USER.finditer(text) if ":" in m[0] or _looks_random(m[0])]
-    if any(stem in lowered for stem in _STEMS):
+    if "Key" in text or any(stem in lowered for stem in _STEMS):
         found += _assigned(text)
     return _apart(span for span in found if text[span[0] : span[1]] != MASK)
 

@@ -182,7 +182,8 @@ class Writer:
         for i, (failure, why) in told.items():
             text = _failure_text(failure.text) or _text(case, i)
             rows[i] = FailedLine(case.lines[i].number, text, why or (_BROKEN_OFF if failure.cut else ""))
-        return tuple(rows[i] for i in sorted(rows))
+        last = {(row.text, row.why): i for i, row in sorted(rows.items())}  # the same again and again is told once
+        return tuple(rows[i] for i in sorted(last.values()))
 
     def _known_otherwise(self, case: Case) -> dict[int, str]:
         """The lines in which rules see a failure outside the field, with what it is; "" where the rule only knows that it is one."""
@@ -198,8 +199,7 @@ class Writer:
     ) -> tuple[BenignItem, ...]:
         items: list[BenignItem] = []
         for hypothesis in hypotheses:
-            cause = self.knowledge.causes[hypothesis.cause]
-            if cause["severity"] != "benign":
+            if hypothesis.cause in self.knowledge.competing:
                 continue
             seen: dict[str, list[Evidence]] = {}
             for item in hypothesis.evidence:

@@ -17,6 +17,7 @@ _START = pattern(
   | \x1b
   | \[?\d{4}[-/]\d\d[-/]\d\d[ T:]
   | \[?\d\d:\d\d:\d\d
+  | (?:<\d{1,3}>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ][ \d]\d[ ]\d\d:\d\d:\d\d[ ]
   | (?:<\d{1,3}>)?\[[ ]{0,6}[+]?\d{1,8}\.\d
   | \[?[IWEF](?:\d{3,4}[ ]\d\d:|[ ]\w+/|:)
   | \[(?:rank|default)?\d{1,5}\]:
@@ -104,6 +105,7 @@ def rejoin(drafts: list[Draft]) -> list[Draft]:
     for draft in drafts:
         full = _full(before, width) if within else _filled(before, draft.text, width)
         goes_on = full and not begins(draft.text) and not _rows(before.text, draft.text) and draft.rank == before.rank
+        goes_on = goes_on and not _apart(before, draft)
         if groups and goes_on and len(groups[-1]) < _MOST_ROWS:
             groups[-1].append(draft)
         else:
@@ -134,7 +136,11 @@ class _Beginnings:
 
 
 def _is_hard(drafts: list[Draft], width: int, begins: _Beginnings) -> bool:
-    pairs = [(before.text, after.text) for before, after in pairwise(drafts) if _full(before, width)]
+    pairs = [
+        (before.text, after.text)
+        for before, after in pairwise(drafts)
+        if _full(before, width) and not _apart(before, after)
+    ]
     usual = width in _USUAL_WIDTHS or any(len(before) in _USUAL_WIDTHS for before, _ in pairs)
     carried = [pair for pair in pairs if not begins(pair[1]) and not _rows(*pair)]
     starts = {_DIGITS.sub("0", before) for before, after in pairs if begins(after) or _rows(before, after)}
@@ -179,6 +185,12 @@ def _rows(before: str, after: str) -> bool:
     return len(ends) > 1 and len(ends.intersection(found.end() for found in _COLUMN.finditer(after))) > 1
 
 
+def _apart(before: Draft, after: Draft) -> bool:
+    """Whether two lines are records of a syslog: it writes each with a prefix of its own, so only what a program has wrapped
+    itself, at a width that is usual without the prefix, may be one line."""
+    return bool(after.program) and (after.program != before.program or len(before.text) not in _USUAL_WIDTHS)
+
+
 def _full(draft: Draft, width: int) -> bool:
     return draft.width == width and not _RULE.search(draft.text, max(len(draft.text) - 4, 0))
 
@@ -199,7 +211,7 @@ def _carried(drafts: list[Draft], width: int, begins: _Beginnings) -> int:
     carried: dict[tuple[str, str], int] = {}
     other: set[tuple[str, str]] = set()
     for before, after in pairwise(drafts):
-        if before.width > width // 2 and after.text:
+        if before.width > width // 2 and after.text and not _apart(before, after):
             if _filled(before, after.text, width) and not begins(after.text):
                 carried[before.text, after.text] = before.width
             else:

@@ -210,6 +210,9 @@ def squeeze(text: str) -> str:
     return "".join(text.split()).translate(_LOWER)
 
 
+BEYOND = "\x80"
+"""Among the literals that a text is asked for: any letter beyond ASCII, whose case is not folded."""
+
 _READERS: dict[str, Callable[[str], Value | None]] = {
     "version": version,
     "vtuple": _tuple_version,

@@ -14,7 +14,12 @@ from .values import squeeze
 _FILE = pattern(
     r"\w\.(?:cuh?|cpp|cc?|cxx|hpp|h|py|ipynb|run|log|txt|ii|o|obj|sh|json|ya?ml|deb|gz|zip|go|rs)\b"
 )  # the name of a file
-_NAME = pattern(r"\b[a-z]+\d*(?:_[a-z\d]+)+\b")  # of a setting, a variable or a function
+# of a setting, a variable or a function; of a package and its version ('error-helper==0.1'), which is looked for only where a
+# name begins, so that a long one takes no long time; or one that no word is as long as
+_NAME = pattern(
+    r"\b[a-z]+\d*(?:_[a-z\d]+)+\b|(?<![\w.-])[a-z][a-z\d]*(?:[-_.][a-z\d]+)*(?:[=~<>]=|-| {2,40})v?\d+\.\d[\w.]*"
+    r"|\b(?:exception|error)[a-z]{5,}\b"
+)
 _SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
 PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
 _SHORT = 6  # lines of a log of which each was pasted for what it says

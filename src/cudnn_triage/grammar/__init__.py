@@ -69,13 +69,15 @@ def parse(lines: Sequence[Line]) -> Structure:
     for rank, order in orders.items():
         _read(Stream(page, rank, order))
     failed = outcome.failures(page)
+    concluded = endings.well(page)
+    begun = attempts.starts(page, failed, concluded=concluded)
     return Structure(
         roles=tuple(role or Role.TEXT for role in page.roles),
         raised=outcome.raised(page),
-        failures=failed,
+        failures=attempts.outlived(failed, begun) if concluded else failed,
         ranks=tuple(rank for rank in orders if rank),
-        concluded=endings.well(page),
-        attempts=attempts.starts(page, failed),
+        concluded=concluded,
+        attempts=begun,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from ..light import pattern
+from ..light import pattern, replaced
 from ..structure import Failure, Role
 from .page import Page
 from .shapes import prompt
@@ -17,6 +17,14 @@ from .shapes import prompt
 _SHORTEST = 12  # letters of the opening lines that cannot be taken for others
 _DAY = pattern(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|AM|PM)\b")
 _OPENING = 2  # lines that open a log
+_TOLD = r"\d+(?:[:.+/TZ-]+\d+)*Z?"  # a day, a time, a year
+_GAP_OF_WORDS = r"[:.+/-]*[^\w:.+/-]\W*"  # what may stand between these and words; a sign within a time is none
+_HEADING = pattern(  # a line that can only stand at the head of a run: its number, or its day and time and next to nothing else
+    r"(?i)[^\w\n]{0,40}\b(?:run|attempt|try|trial|start|started|starting|restart|launch)\b\W{0,6}\d.{0,40}$"
+    rf"|(?=.{{0,80}}\d\d:\d\d)(?=.{{0,80}}\d{{4}})\W*(?:[A-Z]{{2,10}}{_GAP_OF_WORDS}){{0,3}}"
+    rf"(?:{_TOLD}{_GAP_OF_WORDS}(?:[A-Z]{{1,4}}{_GAP_OF_WORDS}){{0,2}}){{0,6}}(?:{_TOLD}|[A-Z]{{2,4}})?\W*$"
+)
+_NUMBER = pattern(r"\d+")
 _GAP = 4  # blank lines between them
 _PROMPT = pattern(  # what stands before a command, and what a shell is told beside its name
     r"(?:\([\w.-]+\) ?)?(?:PS )?(?:[A-Z]:\\[^>]*>|\[[^\]]*\][$#]|[^\s@$#]*@[^$#>%]*?[$#]|[$#%>])\s*"
@@ -33,19 +41,20 @@ _AGAIN = (  # what a line holds, and what it is by which a supervisor says that 
 )
 
 
-def starts(page: Page, failures: tuple[Failure, ...]) -> tuple[int, ...]:
-    """The lines with which the second and each further attempt begins; empty where attempts cannot be told apart."""
+def starts(page: Page, failures: tuple[Failure, ...], *, concluded: bool) -> tuple[int, ...]:
+    """The lines with which the second and each further attempt begins; empty where attempts cannot be told apart. Behind the
+    last failure one begins only where the log is ``concluded``: a person who tries things out may type any command again."""
     # where they begin, since the first lines of a new attempt may be read as the message of the failure above them
     failed = sorted({failure.first for failure in failures if not failure.caught})
-    if len(failed) < 2:
+    if not failed or (len(failed) < 2 and not concluded):
         return ()
     opening = _opening(page, failed[0])
     commands = {key for index in range(failed[0]) if (key := _command(page, index))}
     begun: list[int] = []
     ahead = 0  # of the failures, the first that is not before the line
     over = False  # whether one has been since the last attempt began
-    for index in range(failed[0] + 1, failed[-1]):
-        if failed[ahead] < index:
+    for index in range(failed[0] + 1, len(page.texts) if concluded else failed[-1]):
+        if ahead < len(failed) and failed[ahead] < index:
             over, ahead = True, bisect_left(failed, index)
         key = _command(page, index)
         if over and (key in commands if key else _again(page, index) or _opens(page, index, opening)):
@@ -56,14 +65,29 @@ def starts(page: Page, failures: tuple[Failure, ...]) -> tuple[int, ...]:
     return tuple(begun)
 
 
+def outlived(failures: tuple[Failure, ...], begun: tuple[int, ...]) -> tuple[Failure, ...]:
+    """The failures of a log whose last attempt did its work: those of attempts before it were survived."""
+    if not begun or any(failure.first >= begun[-1] and not failure.caught for failure in failures):
+        return failures
+    return tuple(replaced(failure, caught=True) for failure in failures)
+
+
 def _opening(page: Page, end: int) -> list[str]:
-    """The lines that open the log, if they come once before its first failure: several processes print theirs several times."""
-    first = next((index for index in range(end) if page.roles[index] is not Role.BLANK), end)
-    if not all(_ordinary(page, index) for index in range(first, min(first + _OPENING, end))):
+    """The lines that open the log, if they come once before its first failure: several processes print theirs several times.
+    The first one is enough where it is a heading, or where a traceback follows at once."""
+    full = [index for index in range(end) if page.roles[index] is not Role.BLANK][: _OPENING + 1]
+    if not full or not _ordinary(page, full[0]):
         return []
-    found = _following(page, first)
+    heading = _HEADING.match(page.texts[full[0]][:200]) is not None
+    if heading or (len(full) > 1 and page.roles[full[1]] is Role.FRAME):
+        found = [_key(page, full[0])]
+    elif all(_ordinary(page, index) for index in full[:_OPENING]):
+        found = _following(page, full[0], _OPENING)
+    else:
+        return []
     keys = [_key(page, index) for index in range(end)]
-    return found if len(found) == _OPENING and len("".join(found)) >= _SHORTEST and keys.count(found[0]) == 1 else []
+    told = heading or len("".join(found)) >= _SHORTEST
+    return found if told and keys.count(found[0]) == 1 else []
 
 
 def _ordinary(page: Page, index: int) -> bool:
@@ -72,19 +96,21 @@ def _ordinary(page: Page, index: int) -> bool:
 
 
 def _opens(page: Page, index: int, opening: list[str]) -> bool:
-    return bool(opening) and _key(page, index) == opening[0] and _following(page, index) == opening
+    return bool(opening) and _key(page, index) == opening[0] and _following(page, index, len(opening)) == opening
 
 
-def _following(page: Page, index: int) -> list[str]:
-    """What tells apart the lines from ``index`` on."""
-    lines = range(index, min(index + _OPENING + _GAP, len(page.texts)))
-    return [_key(page, at) for at in lines if page.roles[at] is not Role.BLANK][:_OPENING]
+def _following(page: Page, index: int, count: int) -> list[str]:
+    """What tells apart the ``count`` lines from ``index`` on."""
+    lines = range(index, min(index + count + _GAP, len(page.texts)))
+    return [_key(page, at) for at in lines if page.roles[at] is not Role.BLANK][:count]
 
 
 def _key(page: Page, index: int) -> str:
-    """The letters of a line, with its rank: times, numbers and addresses differ from one attempt to the next."""
+    """The letters of a line, with its rank: times, numbers and addresses differ from one attempt to the next. Of a line
+    without any, its signs."""
     text = page.texts[index][:200]
-    return page.ranks[index] + "".join(filter(str.isalpha, _DAY.sub("", text) if ":" in text else text))
+    text = _DAY.sub("", text) if ":" in text else text
+    return page.ranks[index] + ("".join(filter(str.isalpha, text)) or "".join(_NUMBER.sub("0", text).split()))
 
 
 def _command(page: Page, index: int) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ _PASSED = pattern(  # unittest, pytest, cargo, Go, googletest, ctest: its name m
         test\S{0,200}(?:[ ]\([\w.]{1,300}\))?[ ]\.\.\.[ ](?:ok|expected[ ]failure|skipped[ ].{1,300})$
       | test[ ]\S{1,300}[ ]\.\.\.[ ](?:ok|ignored\b.{0,200})$
       | \S{1,300}\.py::\S{1,400}[ ](?:PASSED|SKIPPED|XFAIL)\b.{0,200}$
+      | (?:PASSED|XFAIL)[ ]\S{1,300}\.py::\S.{0,400}$
       | (?:---[ ]|===[ ])(?:PASS|SKIP|RUN)[: ]
       | \[[ ](?:RUN[ ]{5}|[ ]{6}OK|[ ]SKIPPED)[ ]\][ ]
       | \d{1,6}/\d{1,6}[ ]Test[ ]{1,5}\#\d{1,6}:[ ]\S{1,300}[ ].{0,200}\bPassed\b

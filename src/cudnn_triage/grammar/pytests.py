@@ -12,6 +12,7 @@ _TEST = pattern(r"_{3,} .* _{3,}\s*$|_{10,}\s*$")
 _CAPTURED = pattern(r"-{3,} [Cc]aptured (?:stdout|stderr|log) ?\w* -{3,}\s*$")
 _DASHES = pattern(r"(?:_ ){5,}_?\s*$")
 _LISTED = ("FAILURES", "ERRORS")
+_OF_THE_PASSED = "PASSES"  # pytest -rP, -rA
 
 
 def section(stream: Stream, pos: int, bare: str) -> int:
@@ -23,6 +24,8 @@ def section(stream: Stream, pos: int, bare: str) -> int:
             return pos
         stream.suite = "listing" if found[1].strip() in _LISTED else ""
         stream.places = []
+        if found[1].strip() == _OF_THE_PASSED:
+            _pass_over(stream, pos + 1)
     elif not stream.suite:
         return pos
     elif first == "_":
@@ -37,6 +40,13 @@ def section(stream: Stream, pos: int, bare: str) -> int:
         return pos
     stream.mark(pos, Role.TEXT)
     return pos + 1
+
+
+def _pass_over(stream: Stream, pos: int) -> None:
+    """Mark what tests that passed have printed, up to the next section: they may have asked for any error."""
+    while pos < stream.size and _SECTION.match(stream.texts[pos].strip()[:400]) is None:
+        stream.mark(pos, Role.SOURCE if stream.texts[pos].strip() else Role.BLANK)
+        pos += 1
 
 
 def listing(stream: Stream, pos: int, bare: str) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
-from .indexes import Anchors, Runs
+from .indexes import Anchors, Names, Runs, Texts
 from .literals import Literals
-from .store import Deferred, Records, Rules, SortedRecords, Store
+from .store import Deferred, Records, Rules, Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Knowledge:
         self.runs = Runs(store)
         self.literals = Literals(store)
         self.tables: list[Data] = [
-            Deferred(head, "rows", partial(store.json, f"table {head['table']}")) for head in core["tables"]
+            Deferred(head, partial(_rows, store, f"table {head['table']}")) for head in core["tables"]
         ]
         light: dict[str, tuple[str, str, list[Data]]] = core["causes"]
         self.families = {name: family for name, (family, _, _) in light.items()}
@@ -62,8 +62,17 @@ class Knowledge:
             name for name, (family, severity, _) in light.items() if family == "benign" and severity == "fatal"
         )
         """The causes that stand for 'this is not about the GPU': fatal, though of the harmless family."""
-        names = list(light)
-        self.causes = Records({name: at for at, name in enumerate(names)}, lambda at: store.json(f"cause {names[at]}"))
+        self._names = list(light)
+        self._fixes = Texts(store, "fixes")
+        self.causes = Records({name: at for at, name in enumerate(self._names)}, self._cause)
+
+    def _cause(self, number: int) -> Data:
+        """A cause; of its fixes only the gates are decoded, each of the others' when it is asked for."""
+        cause: Data = self._store.json(f"cause {self._names[number]}")
+        first, gates = cause["fixes"]
+        decode = self._fixes.json
+        cause["fixes"] = [Deferred({"gate": gate}, partial(decode, at)) for at, gate in enumerate(gates, first)]
+        return cause
 
     @cached_property
     def _waiting(self) -> dict[str, list[int]]:
@@ -98,7 +107,7 @@ class Knowledge:
     @cached_property
     def hunch_rows(self) -> Mapping[str, Sequence[float]]:
         """For each word of the model how rare it is, then numbers of causes, each with the weight of the word for it."""
-        return SortedRecords(self._store, "hunch words", "hunch rows")
+        return Records(Names(self._store, "hunch words"), Texts(self._store, "hunch rows").json)
 
     @cached_property
     def table(self) -> dict[str, Data]:
@@ -148,10 +157,9 @@ class Knowledge:
         return found
 
     @cached_property
-    def facts(self) -> dict[str, Data]:
+    def facts(self) -> Records:
         """The declared facts: type, title and the command that reads them."""
-        found: dict[str, Data] = self._store.json("facts")
-        return found
+        return Records(Names(self._store, "fact names"), Texts(self._store, "facts").json)
 
     @cached_property
     def code_names(self) -> dict[str, str]:
@@ -195,6 +203,10 @@ class Knowledge:
         stem = value.stem.lower()
         product = next((product for key, product in self._products if stem.startswith(key)), "")
         return Soname(value.text, value.stem, value.version, value.dir, product)
+
+
+def _rows(store: Store, name: str) -> Data:
+    return {"rows": store.json(name)}
 
 
 def source_rules() -> str | None:

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from ..light import linear_pattern
-from ..values import size, squeeze
+from ..values import BEYOND, size, squeeze
 from . import schema
-from .condition_language import UNREADABLE, ConditionError, names
+from .condition_language import UNREADABLE, ConditionError, gate, names
 from .patterns import literal_runs, needed_words, reach, width
 from .rulebook import Rulebook
 from .templates import TemplateError, compile_template
@@ -20,7 +20,7 @@ Data = dict[str, Any]
 _BEFORE = 400  # characters of a log that are looked at before the literal of a pattern,
 _BEFORE_LINES = 2000  # before one that whole lines precede ('lspci -vv' prints 1,500 from a card's name to its link),
 _AFTER = 800  # and behind it
-_FEW = 12  # words of which one is needed: more are seldom all missing
+_FEW = 40  # words of which one is needed: more are seldom all missing
 _FLAGS_OF_GROUP = re.compile(r"(?<!\\)\(\?[a-zA-Z]*-?[a-zA-Z]+:")
 
 
@@ -223,7 +223,8 @@ def _regex(
         return []
     runs = literal_runs(pattern)
     place, literal = max(runs, key=lambda run: len(squeeze(run[1])), default=(0, ""))
-    needs, anchor = [found for _, run in runs if len(found := squeeze(run)) > 1], squeeze(literal)
+    needs = [_asked(run) for _, run in runs if len(found := squeeze(run)) > 1 or not found.isascii()]
+    anchor = squeeze(literal)
     if anchored and len(anchor) < 3:
         book.problems.append(
             document.problem(path, "no literal text of three letters or more outside brackets to find it by")
@@ -243,8 +244,8 @@ def _regex(
             "after": min(_AFTER, width(pattern[place:])),
             "holes": holes,
             "parts": [],
-            "needs": needs,
-            "words": _alternatives(pattern) if anchored else needed_words(pattern),
+            "wants": [*([run] for run in needs if run != anchor), *_alternatives(pattern)],
+            "words": [] if anchored else needed_words(pattern),
             "reach": reach(pattern[:place]),
             "tight": False,
             "breaks": pattern.count(r"\n"),
@@ -255,8 +256,15 @@ def _regex(
 
 def _alternatives(pattern: str) -> list[list[str]]:
     """Lists of words, squeezed, of each of which one stands in whatever matches: what a text is asked for before the pattern is."""
-    lists = [[squeeze(word) for word in words] for words in needed_words(pattern) if 1 < len(words) <= _FEW]
-    return [words for words in lists if all(word.isascii() and word for word in words)]
+    lists = (dict.fromkeys(map(_asked, words)) for words in needed_words(pattern) if 1 < len(words) <= _FEW)
+    return [[*words] for words in lists if all(words)]
+
+
+def _asked(word: str) -> str:
+    """What a text is asked for where ``word`` is needed in either case: itself, unless it holds letters whose case nothing folds,
+    or blanks that stay."""
+    plain = (char.isascii() or (char.lower() == char.upper() and not char.isspace()) for char in word)
+    return squeeze(word) if all(plain) else BEYOND
 
 
 def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data]:
@@ -354,6 +362,7 @@ def _cause(cause: schema.Cause, book: Rulebook) -> Data:
             "title": fix.title,
             "safety": fix.safety,
             "when": (when := _condition(fix.when, document, f"$.fixes[{i}].when", book)),
+            "gate": gate(when) if when else None,
             "denies": _denies(when),
             "first": _condition(fix.first, document, f"$.fixes[{i}].first", book),
             "applies": fix.applies,

@@ -108,6 +108,34 @@ def named(tree: Tree, conditions: Mapping[str, Tree]) -> Tree:
     return [tree[0], *(named(part, conditions) for part in tree[1:])] if tree[0] in ("and", "or", "not") else tree
 
 
+def gate(tree: Tree) -> Tree | None:
+    """A short condition that holds, or is unknown, wherever ``tree`` does or is, so that where it is false ``tree`` need not be
+    read: one of some ids seen, of some facts known, or of some facts one of some words. None where there is none."""
+    parts = _gates(tree)
+    return None if parts is None else ["or", *parts]
+
+
+def _gates(tree: Tree) -> list[Tree] | None:
+    """Conditions of which one holds, or is unknown, wherever ``tree`` does or is."""
+    kind, *parts = tree
+    if kind in ("seen", "known"):
+        return [tree]
+    if kind not in ("and", "or"):
+        return None
+    found = [parts_gates for part in parts if (parts_gates := _gates(part)) is not None]
+    if kind == "or":
+        return [one for some in found for one in some] if len(found) == len(parts) else None
+    known = {part[1] for part in parts if part[0] == "known"}
+    told = (part for part in parts if part[0] in ("==", "in") and part[1][0] == "fact" and part[1][1] in known)
+    found += [[["and", ["known", part[1][1]], part]] for part in told if part[0] == "in" or part[2][0] == "literal"]
+    return min(found, key=_openness, default=None)
+
+
+def _openness(parts: list[Tree]) -> tuple[bool, int]:
+    """How often one of some conditions will hold: a fact is known more often than a certain message is seen."""
+    return any(part[0] == "known" for part in parts), len(parts)
+
+
 def _plain(tree: Any) -> Any:
     if isinstance(tree, pp.ParseResults):  # infix_notation groups what a bracket or an operator held
         return _plain(tree[0])

@@ -8,17 +8,21 @@ the votes of fuzzy matching.
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import sub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .store import Store
 
 KEY = 4
@@ -56,6 +60,7 @@ def anchor_sections(anchors: Sequence[str]) -> dict[str, bytes]:
         key = min(_runs(literal, KEY), key=count.__getitem__, default=b"")
         by_key.setdefault(key, []).append(number)
     short = by_key.pop(b"", [])
+    by_key = dict(sorted(by_key.items(), key=lambda item: int.from_bytes(item[0], "little")))
     return {
         "anchors": b"".join(literals),
         "anchors.at": sums(map(len, literals)),
@@ -76,13 +81,14 @@ class Anchors:
         self._known: dict[int, list[tuple[int, bytes]]] = {}
 
     @cached_property
-    def _keys(self) -> dict[int, int]:
-        """The number of each key; a key's four bytes are read as a number in this machine's order, as those of the text are."""
-        return {key: number for number, key in enumerate(self._store.section("keys").cast("I"))}
+    def _every_key(self) -> frozenset[int]:
+        """All keys; a key's four bytes are read as a number in this machine's order, as those of the text are."""
+        return frozenset(self._store.section("keys").cast("I").tolist())
 
     @cached_property
-    def _every_key(self) -> frozenset[int]:
-        return frozenset(self._keys)
+    def _keys(self) -> Sequence[int]:
+        """All keys in order, read least byte first."""
+        return self._store.ints("keys")
 
     @cached_property
     def _by_key(self) -> Listed:
@@ -114,7 +120,8 @@ class Anchors:
         """The anchors that are found by a key."""
         found = self._known.get(key)
         if found is None:
-            found = [(anchor, self.literal(anchor)) for anchor in self._by_key[self._keys[key]]]
+            number = bisect_left(self._keys, int.from_bytes(key.to_bytes(KEY, sys.byteorder), "little"))
+            found = [(anchor, self.literal(anchor)) for anchor in self._by_key[number]]
             self._known[key] = found
         return found
 
@@ -182,12 +189,75 @@ class Runs:
         return self._templates[at] if at < len(self._runs) and self._runs[at] == value else ()
 
 
+class Texts:
+    """Records by number, most of them JSON."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._text = store.section(name)
+        self._at = store.ints(f"{name}.at")
+
+    def __len__(self) -> int:
+        return len(self._at) - 1 if self._at else 0
+
+    def raw(self, number: int) -> bytes:
+        """A record as it is."""
+        return bytes(self._text[self._at[number] : self._at[number + 1]])
+
+    def json(self, number: int) -> Any:
+        """What a record says."""
+        return json.loads(self.raw(number))
+
+
+class Names(Mapping[str, int]):
+    """The numbers of many names, of which a run asks for few: they are looked up where they lie, by a hash."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._names = Texts(store, name)
+        self._hashed = Listed(store, f"{name}.hashed")
+
+    def __getitem__(self, name: str) -> int:
+        sought = name.encode("utf-8", "surrogatepass")
+        places = len(self._hashed)
+        for number in self._hashed[_hash(sought, places)] if places > 0 else ():
+            if self._names.raw(number) == sought:
+                return number
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._names.raw(number).decode("utf-8", "surrogatepass") for number in range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def name_sections(section: str, names: Iterable[str]) -> dict[str, bytes]:
+    """The sections of names, each once, for Names."""
+    texts = [name.encode("utf-8", "surrogatepass") for name in names]
+    places: list[list[int]] = [[] for _ in range(len(texts) | 1)]
+    for number, text in enumerate(texts):
+        places[_hash(text, len(places))].append(number)
+    return {**records(section, texts), **listed(f"{section}.hashed", places)}
+
+
+def _hash(text: bytes, places: int) -> int:
+    """A place for a name, the same in every process; ``places`` is odd, so that all of its letters count."""
+    return int.from_bytes(text, "little") % places
+
+
+def records(section: str, texts: Sequence[bytes]) -> dict[str, bytes]:
+    """The sections of records, for Texts."""
+    return {section: b"".join(texts), f"{section}.at": sums(map(len, texts))}
+
+
 class Listed:
     """Lists of numbers, by number."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._at = store.ints(f"{name}.at")
         self._numbers = store.ints(name)
+
+    def __len__(self) -> int:
+        return len(self._at) - 1
 
     def __getitem__(self, index: int) -> Sequence[int]:
         return self._numbers[self._at[index] : self._at[index + 1]]

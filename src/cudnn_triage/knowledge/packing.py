@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..grammar import SIGNS
@@ -18,7 +18,7 @@ _RARE = 12  # a word that stands in no more templates than this is what tells a 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _CORE = ("field_words", "error_words", "weights")
 _WHOLE = (
-    "facts", "libraries", "numbers", "texts", "probes", "settings", "elsewhere", "no_gpu", "cure_first", "recipes",
+    "libraries", "numbers", "texts", "probes", "settings", "elsewhere", "no_gpu", "cure_first", "recipes",
 )  # fmt: skip
 _LIGHT = ("family", "severity", "evidence")  # of a cause: what ranking asks of all of them
 _HEAD = ("table", "keys", "match", "gives")
@@ -32,10 +32,19 @@ def pack(data: Data) -> bytes:
         "causes": {name: [cause[key] for key in _LIGHT] for name, cause in causes.items()},
         "tables": [{key: table[key] for key in _HEAD} for table in data["tables"]],
     }
+    fixes = [fix for cause in causes.values() for fix in cause["fixes"]]
     sections = {
         "core": _json(core),
         **{name: _json(data[name]) for name in _WHOLE},
-        **{f"cause {name}": _json(cause) for name, cause in causes.items()},
+        **{
+            f"cause {name}": _json({**cause, "fixes": gates})
+            for (name, cause), gates in zip(causes.items(), _gates(causes), strict=True)
+        },
+        **indexes.records(
+            "fixes", [_json({key: value for key, value in fix.items() if key != "gate"}) for fix in fixes]
+        ),
+        **indexes.name_sections("fact names", data["facts"]),
+        **indexes.records("facts", [_json(fact) for fact in data["facts"].values()]),
         **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
         **_rule_sections(data["rules"], data["field_words"]),
         **_hunch_sections(data["hunches"]),
@@ -44,17 +53,30 @@ def pack(data: Data) -> bytes:
     return _file(data["digest"], sections)
 
 
+def _gates(causes: dict[str, Data]) -> Iterator[tuple[int, list[Any]]]:
+    """For each cause the number of its first fix among all, and the gates of its fixes."""
+    first = 0
+    for cause in causes.values():
+        yield first, [fix["gate"] for fix in cause["fixes"]]
+        first += len(cause["fixes"])
+
+
 def _rule_sections(rules: list[Data], field_words: list[str]) -> dict[str, bytes]:
     """The rules, their templates, and their ids by what they are asked for."""
     templates = [template for rule in rules for template in rule["templates"]]
     telling = _telling({number: templates[number]["text"] for number in _prose(rules)}, set(field_words))
     heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
-    texts = [_json({**template, "telling": telling.get(n, [])}) for n, template in enumerate(templates)]
+    texts = [
+        _json({**{key: value for key, value in template.items() if key != "wants"}, "telling": telling.get(n, [])})
+        for n, template in enumerate(templates)
+    ]
+    wants = ["\n".join("\0".join(some) for some in template["wants"]).encode() for template in templates]
     return {
-        "ids": _lines(rule["id"] for rule in rules),
+        **indexes.name_sections("ids", [rule["id"] for rule in rules]),
         "codes": _lines(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]),
-        **_records("rules", heads),
-        **_records("templates", texts),
+        **indexes.records("rules", heads),
+        **indexes.records("templates", texts),
+        **indexes.records("wants", wants),
         "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
         "general": _lines(rule["id"] for rule in rules if rule["inside"] == "unexplained"),
     }
@@ -65,8 +87,8 @@ def _hunch_sections(hunches: Data | None) -> dict[str, bytes]:
     rows = {word: _json(row) for word, row in sorted(hunches["words"].items())} if hunches else {}
     return {
         "hunches": _json(hunches and {key: value for key, value in hunches.items() if key != "words"}),
-        "hunch words": _lines(rows),
-        **_records("hunch rows", list(rows.values())),
+        **indexes.name_sections("hunch words", rows),
+        **indexes.records("hunch rows", list(rows.values())),
     }
 
 
@@ -96,11 +118,6 @@ def _prose(rules: list[Data]) -> dict[int, list[str]]:
         and (rule["points_to"] or rule["symptom_of"])
         and sum(map(len, template["parts"])) >= indexes.LEAST
     }
-
-
-def _records(name: str, texts: list[bytes]) -> dict[str, bytes]:
-    """The sections of records of JSON, for store.Texts."""
-    return {name: b"".join(texts), f"{name}.at": indexes.sums(map(len, texts))}
 
 
 def _lines(words: Iterable[str]) -> bytes:

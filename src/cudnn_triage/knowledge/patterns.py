@@ -20,7 +20,7 @@ _FAR = 1000  # characters: more is no limit
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # characters in brackets, among them \]
 _GROUP = re.compile(r"\((?:\?(?:P<\w+>|:|[a-z]+(?=\))))?")
 """The beginning of a group: ``(``, ``(?:``, ``(?P<name>``, or the flags of ``(?i)``."""
-_SHORTEST = 3  # letters of a word that is worth a look
+_SHORTEST = 3  # letters of a word that is worth a look; of a letter beyond ASCII one is
 Words = list[list[str]]
 """Lists of words, case-folded: of each list at least one word stands in whatever matches."""
 
@@ -104,7 +104,7 @@ def _of(sequence: Any) -> Words:
         if kind is sre.LITERAL:
             run += chr(value)
             continue
-        if len(run) >= _SHORTEST:
+        if len(run) >= _SHORTEST or not run.isascii():
             words.append([run.casefold()])
         run = ""
         if kind is sre.SUBPATTERN:

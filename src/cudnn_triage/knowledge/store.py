@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+
+from .indexes import Names, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     Data = dict[str, Any]
 
-MAGIC = b"cudnn-triage knowledge 2\n"
+MAGIC = b"cudnn-triage knowledge 3\n"
 
 
 class Store:
@@ -63,27 +65,15 @@ class Store:
         return text.split("\n") if text else []
 
 
-class Texts:
-    """Records of JSON by number."""
-
-    def __init__(self, store: Store, name: str) -> None:
-        self._text = store.section(name)
-        self._at = store.ints(f"{name}.at")
-
-    def json(self, number: int) -> Any:
-        """What a record says."""
-        return json.loads(bytes(self._text[self._at[number] : self._at[number + 1]]))
-
-
-class Records(Mapping[str, "Data"]):
+class Records(Mapping[str, "Any"]):
     """Records by name, each decoded when it is first asked for."""
 
-    def __init__(self, names: Mapping[str, int], decode: Callable[[int], Data]) -> None:
+    def __init__(self, names: Mapping[str, int], decode: Callable[[int], Any]) -> None:
         self._names = names
         self._decode = decode
-        self._known: dict[str, Data] = {}
+        self._known: dict[str, Any] = {}
 
-    def __getitem__(self, name: str) -> Data:
+    def __getitem__(self, name: str) -> Any:
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = self._decode(self._names[name])
@@ -99,41 +89,20 @@ class Records(Mapping[str, "Data"]):
         return len(self._names)
 
 
-class SortedRecords(Mapping[str, "Any"]):
-    """Many records by name, of which a run asks for few: the names, in order, are searched and not made a dictionary of."""
-
-    def __init__(self, store: Store, names: str, records: str) -> None:
-        self._names = store.words(names)
-        self._records = Texts(store, records)
-
-    def __getitem__(self, name: str) -> Any:
-        at = bisect_left(self._names, name)
-        if at == len(self._names) or self._names[at] != name:
-            raise KeyError(name)
-        return self._records.json(at)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
 class Deferred(dict[str, "Any"]):
-    """A record of which one entry is decoded when it is first asked for."""
+    """A record of which a part is decoded when something of it is first asked for by name."""
 
-    __slots__ = ("_decode", "_name")
+    __slots__ = ("_decode",)
 
-    def __init__(self, record: Data, name: str, decode: Callable[[], Any]) -> None:
+    def __init__(self, record: Data, decode: Callable[[], Data]) -> None:
         super().__init__(record)
-        self._name = name
         self._decode = decode
 
     def __missing__(self, key: str) -> Any:
-        if key != self._name:
+        self.update(self._decode())
+        if key not in self:
             raise KeyError(key)
-        found = self[key] = self._decode()
-        return found
+        return self[key]
 
 
 class Rules:
@@ -143,6 +112,7 @@ class Rules:
         self._store = store
         self._rules = Texts(store, "rules")
         self._templates = Texts(store, "templates")
+        self._wants = Texts(store, "wants")
         self._first = store.ints(
             "rules.first"
         )  # number of each rule's first template; rules without any share the next one's
@@ -157,7 +127,7 @@ class Rules:
         if found is None:
             first, last = self._first[number], self._first[number + 1]
             found = Deferred(
-                self._rules.json(number), "templates", lambda: [self.template(at)[1] for at in range(first, last)]
+                self._rules.json(number), lambda: {"templates": [self.template(at)[1] for at in range(first, last)]}
             )
             self._known[number] = found
         return found
@@ -165,10 +135,15 @@ class Rules:
     @cached_property
     def by_id(self) -> Records:
         """Rules by id."""
-        return Records({name: at for at, name in enumerate(self._store.words("ids"))}, self.__getitem__)
+        return Records(Names(self._store, "ids"), self.__getitem__)
 
     def __iter__(self) -> Iterator[Data]:
         return (self[number] for number in range(len(self)))
+
+    def wants(self, number: int) -> list[list[bytes]]:
+        """Lists of literals, squeezed, of each of which one stands in whatever a template matches, beside the one it is found by."""
+        text = self._wants.raw(number)
+        return [some.split(b"\0") for some in text.split(b"\n")] if text else []
 
     def template(self, number: int) -> tuple[Data, Data]:
         """A template, by its number among all, and the rule that it belongs to."""

@@ -253,6 +253,7 @@ def compile_template(template: str, at: str) -> dict[str, object]:
         "after": after,
         "holes": [(part.name, part.type, part.argument) for part in parts if isinstance(part, Hole)],
         "parts": found,
+        "wants": [[part] for part in found if part != anchor],
         "reach": _until(parts, anchor) if at in ("line", "start") else -1,
         "tight": isinstance(parts[0], Hole) and parts[0].type in _WORDS,
         "breaks": template.strip().count("\n"),
