@@ -377,6 +377,7 @@ def test_pip_stays_where_it_is_when_python_calls_the_other_language() -> None:
 def test_checks_that_are_words_stay_words() -> None:
     facts = Facts([Fact("platform.hosted", "colab")])
     fix = {
+        "gate": None,
         "when": None,
         "first": None,
         "solve": "",
