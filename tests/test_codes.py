@@ -274,6 +274,7 @@ def test_a_file_is_laid_out_as_the_script_writes_it(path: Path, refresh: ModuleT
     ("line", "code"),
     [
         ("cudaSetDevice err: 35", "cudaErrorInsufficientDriver"),
+        ("WARN  Failed to initialize CUDA. error code: 35", "cudaErrorInsufficientDriver"),
         ("ollama[1016]: cudaGetDeviceCount() returned error code = 100", "cudaErrorNoDevice"),
         ("E: unable to cudaMalloc(&buf, 1 << 30): error 2", "cudaErrorMemoryAllocation"),
         ("hipMalloc failed, ret=2", "cudaErrorMemoryAllocation"),

@@ -16,9 +16,9 @@ from conftest import Rules
 from cudnn_triage.knowledge import indexes
 from cudnn_triage.knowledge.base import Knowledge, compile_folders, load
 from cudnn_triage.knowledge.cache import compiled, folder
-from cudnn_triage.knowledge.indexes import Anchors, Names, anchor_sections, name_sections
+from cudnn_triage.knowledge.indexes import Anchors, anchor_sections
 from cudnn_triage.knowledge.packing import _file
-from cudnn_triage.knowledge.store import Store
+from cudnn_triage.knowledge.store import Names, Store, name_sections
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     Rows = Mapping[str, Sequence[Any]]
-    Known = dict[str, tuple[float, Sequence[Any]]]
+    Known = dict[
+        str, tuple[float, float, dict[int, float]]
+    ]  # how much a word counts, how rare it is, its weight for causes
 
-_WORD = pattern(r"[a-z_][a-z_0-9]+|[\u4e00-\u9fff]+")
-_PLAIN_WORD = pattern(r"[a-z_][a-z_0-9]+")  # the same for a line of ASCII, compiled in a tenth of the time
+_LETTERS = "[a-z_][a-z_0-9]+"
+_WORD = pattern(rf"{_LETTERS}|[\u4e00-\u9fff]+")
+_PLAIN_WORD = pattern(_LETTERS)  # the same for a line of ASCII, compiled in a tenth of the time
 _MOST = 300  # lines whose words are read: of a longer log those that complain, with what stands around them
 _BEFORE, _BEHIND = 3, 2  # lines around a complaint
 _FEW = 8  # different words from which a log without a complaint is read
@@ -75,15 +78,15 @@ class Hunches:
             c: self._telling(c, words, known) for c in (*spoken, *likely, *(c for c in chances if c in off_field))
         }
         for cause in likely:
-            if all(known[word][1][0] < _RARE for word in telling[cause]):
+            if all(known[word][1] < _RARE for word in telling[cause]):
                 del telling[cause]
         return tuple(self._evidence(c, chances[c], said, words) for c, said in telling.items())
 
     def _chances(self, known: Known) -> dict[str, float]:
         """How probable each cause is by these words alone."""
         sums = list(self._head["base"])
-        for share, row in known.values():
-            for number, weight in zip(row[1::2], row[2::2], strict=True):
+        for share, _, weights in known.values():
+            for number, weight in weights.items():
                 sums[number] += share * weight
         top = max(sums)
         odds = [math.exp(value - top) for value in sums]
@@ -91,18 +94,20 @@ class Hunches:
         return {cause: value / total for cause, value in zip(self._head["causes"], odds, strict=True)}
 
     def _known(self, words: Mapping[str, int]) -> Known:
-        """The rows of the words that the model knows, with how much each counts: rare ones more, all together as long as one."""
+        """The words that the model knows, with how much each counts: rare ones more, all together as long as one."""
         rows = {word: row for word in words if (row := self._rows.get(word))}
         length = math.sqrt(sum(row[0] ** 2 for row in rows.values())) or 1.0
-        return {word: (row[0] / length, row) for word, row in rows.items()}
+        return {
+            word: (row[0] / length, row[0], dict(zip(row[1::2], row[2::2], strict=True))) for word, row in rows.items()
+        }
 
     def _telling(self, cause: str, words: Mapping[str, int], known: Known) -> list[str]:
         """The words of the log that speak for a cause, the weightiest first, each once though it stands in pairs as well."""
         number = self._head["causes"].index(cause)
         weight = {
-            word: share * row[2 * causes.index(number) + 2]
-            for word, (share, row) in known.items()
-            if words[word] and number in (causes := row[1::2])
+            word: share * weights[number]
+            for word, (share, _, weights) in known.items()
+            if words[word] and number in weights
         }
         told: list[str] = []
         single: set[str] = set()

@@ -10,6 +10,8 @@ import re
 
 from .light import pattern
 
+WEEKDAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 DATE = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/.]\d\d[-/.]\d{4}|\d\d[-/]\d\d|\d{8})"
 TIME = r"\d\d:\d\d:\d\d(?:[.,:]\d{1,9})?"
 STAMP = rf"(?:{DATE}[ T_:,-]{{1,2}}{TIME}(?:[ ]?(?:Z|UTC|[+-]\d\d:?\d\d))?)"

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from .light import pattern, record
-from .loggers import LEVEL, STAMP, TIME, is_record
+from .loggers import LEVEL, MONTHS, STAMP, TIME, WEEKDAYS, is_record
 
 _ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[ ]?[+-]\d\d:?\d\d|[ ]UTC)?"
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_MONTH = rf"(?:{MONTHS})"
 _ADDRESS = r"[\da-fA-F.:]{3,45}"
 # what a time before it belongs to: onnxruntime's and PyTorch's own prefixes
 _OWN = r"(?!\[?[IWEFV]:onnxruntime|\[[IWEFV]:)"
@@ -40,7 +40,7 @@ _CARRIER = pattern(
         (?P<daemon>[\w./@-]{{1,64}})(?:\[\d{{1,8}}\])?:[ ]
     | (?:<\d{{1,3}}>)?\[[ ]{{0,6}}\d{{1,8}}\.\d{{6}}\](?:[ ]?\[[ ]{{0,6}}[TC]\d{{1,8}}\])?[ ]             # dmesg
     | \[[ ]{{0,6}}\+\d{{1,6}}\.\d{{6}}\][ ]
-    | (?:<\d{{1,3}}>)?\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ]{_MONTH}[ ]{{1,2}}\d{{1,2}}[ ]\d\d:\d\d:\d\d[ ]\d{{4}}\][ ]
+    | (?:<\d{{1,3}}>)?\[(?:{WEEKDAYS})[ ]{_MONTH}[ ]{{1,2}}\d{{1,2}}[ ]\d\d:\d\d:\d\d[ ]\d{{4}}\][ ]
     | kernel:[ ](?=NVRM|\[|nvidia|NVIDIA|nouveau|Out[ ]of|oom|pcieport|BUG|INFO:)
     | \[rank(?P<rank>\d{{1,5}})\]:[ ]?
     | \[default(?P<default>\d{{1,5}})\]:                                            # torchrun --tee: nothing between

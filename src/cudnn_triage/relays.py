@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 from .drafts import Draft
 from .light import pattern
-from .loggers import logger
+from .loggers import MONTHS, WEEKDAYS, logger
 
 _HEAD = "Traceback (most recent call last)"
 _FRAME = pattern(r'\s{1,4}File "')  # what stands below the head
@@ -17,9 +17,7 @@ _LOOKED_AT = 20  # tracebacks, until one tells
 _BAD = ("E", "F")
 _LONGEST = 160  # characters of a prefix
 _SHARE = 0.9  # of the lines that must carry it
-_VARIES = pattern(
-    r"(?P<digits>\d+)|(?P<blank>[ ]+)|\b(?P<day>Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b"
-)
+_VARIES = pattern(rf"(?P<digits>\d+)|(?P<blank>[ ]+)|\b(?P<day>{WEEKDAYS}|{MONTHS})\b")
 _NUMBER = pattern(  # not that of a line of source code, of which a compiler speaks
     r"(?:(?=\d*[A-Za-z./])[\w./-]{1,80}?[:-])?[ ]{0,8}(\d{1,7})"
     r"(?!:(?:\d{1,4}:)?[ ](?:fatal[ ])?(?:error|warning|note):)(?:[:\t-]|[ ]?[|\u2502][ ]?|[.:]?[ ])"

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from .drafts import Draft, joined
 from .light import pattern
+from .loggers import MONTHS
 
 # what begins a line of its own, whatever stood before
 _START = pattern(
@@ -17,7 +18,9 @@ _START = pattern(
   | \x1b
   | \[?\d{4}[-/]\d\d[-/]\d\d[ T:]
   | \[?\d\d:\d\d:\d\d
-  | (?:<\d{1,3}>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ][ \d]\d[ ]\d\d:\d\d:\d\d[ ]
+    """
+    rf"  | (?:<\d{{1,3}}>)?(?:{MONTHS})[ ][ \d]\d[ ]\d\d:\d\d:\d\d[ ]"
+    r"""
   | (?:<\d{1,3}>)?\[[ ]{0,6}[+]?\d{1,8}\.\d
   | \[?[IWEF](?:\d{3,4}[ ]\d\d:|[ ]\w+/|:)
   | \[(?:rank|default)?\d{1,5}\]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..knowledge.yamlfile import Document, Problem, load
+from ..loggers import MONTHS
 
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_MONTH = rf"(?:{MONTHS})[a-z]*"
 _YEAR = re.compile(rf"\b(20[12]\d)[-/][01]\d[-/][0-3]\d|\b{_MONTH} +\d{{1,2}},? +(?:[\d:]{{5,8}} +)?(20[12]\d)\b")
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from ..light import pattern, replaced
+from ..loggers import MONTHS, WEEKDAYS
 from ..structure import Failure, Role
 from .page import Page
 from .shapes import prompt
 
 _SHORTEST = 12  # letters of the opening lines that cannot be taken for others
-_DAY = pattern(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|AM|PM)\b")
+_DAY = pattern(rf"\b(?:{WEEKDAYS}|{MONTHS}|AM|PM)\b")
 _OPENING = 2  # lines that open a log
 _TOLD = r"\d+(?:[:.+/TZ-]+\d+)*Z?"  # a day, a time, a year
 _GAP_OF_WORDS = r"[:.+/-]*[^\w:.+/-]\W*"  # what may stand between these and words; a sign within a time is none

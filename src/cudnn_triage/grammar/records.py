@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..light import pattern
+from ..loggers import MONTHS
 
 _LEVEL = r"(?:INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL|NOTICE|TRACE)"
 _DIGIT = pattern(
@@ -19,7 +20,7 @@ _TENSORFLOW = pattern(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ([IWEF]) ")
 _WORD = pattern(_LEVEL + r"(?:\s*[:|\]]| +-|  +\S| \d)")
 _NAMED = pattern(r"[\w.\[\]-]{1,60}(?:: | - | \(?)" + _LEVEL + r"\b")
 _WARNING = pattern(r"\S[^\n]*?:\d+: (?:[A-Za-z_]\w*\.)*[A-Za-z]*Warning(?::|$)")
-_SYSLOG = pattern(r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d ")
+_SYSLOG = pattern(rf"(?:{MONTHS}) [ \d]\d \d\d:\d\d:\d\d ")
 _KERNEL = pattern(r"<\d{1,2}>\[")
 _LEVEL_WORD = pattern(r"\b(INFO|WARNING|WARN|ERROR|DEBUG|CRITICAL|FATAL)\b")
 _TOOLS = ("modprobe: ", "insmod: ", "rmmod: ")  # they write ERROR like a logger, but it is their last word

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 
 from ..values import Soname, Value, squeeze
-from .indexes import Anchors, Names, Runs, Texts
+from .indexes import Anchors, Runs
 from .literals import Literals
-from .store import Deferred, Records, Rules, Store
+from .store import Deferred, Names, Records, Rules, Store, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

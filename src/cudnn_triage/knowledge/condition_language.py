@@ -122,7 +122,7 @@ def _gates(tree: Tree) -> list[Tree] | None:
         return [tree]
     if kind not in ("and", "or"):
         return None
-    found = [parts_gates for part in parts if (parts_gates := _gates(part)) is not None]
+    found = [inner for part in parts if (inner := _gates(part)) is not None]
     if kind == "or":
         return [one for some in found for one in some] if len(found) == len(parts) else None
     known = {part[1] for part in parts if part[0] == "known"}

@@ -8,22 +8,17 @@ the votes of fuzzy matching.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import sub
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from .store import Store
+from .store import Listed, Store, listed, sums
 
 KEY = 4
 """Bytes of the run that a literal is found by."""
@@ -38,8 +33,6 @@ COMMON = 60
 
 LEAST = 16
 """Letters of prose, squeezed, below which likeness means nothing."""
-
-Rows = Sequence[Iterable[int]]
 
 
 def without_holes(template: str) -> str:
@@ -187,94 +180,6 @@ class Runs:
         value = int.from_bytes(run, "big")
         at = bisect_left(self._runs, value)
         return self._templates[at] if at < len(self._runs) and self._runs[at] == value else ()
-
-
-class Texts:
-    """Records by number, most of them JSON."""
-
-    def __init__(self, store: Store, name: str) -> None:
-        self._text = store.section(name)
-        self._at = store.ints(f"{name}.at")
-
-    def __len__(self) -> int:
-        return len(self._at) - 1 if self._at else 0
-
-    def raw(self, number: int) -> bytes:
-        """A record as it is."""
-        return bytes(self._text[self._at[number] : self._at[number + 1]])
-
-    def json(self, number: int) -> Any:
-        """What a record says."""
-        return json.loads(self.raw(number))
-
-
-class Names(Mapping[str, int]):
-    """The numbers of many names, of which a run asks for few: they are looked up where they lie, by a hash."""
-
-    def __init__(self, store: Store, name: str) -> None:
-        self._names = Texts(store, name)
-        self._hashed = Listed(store, f"{name}.hashed")
-
-    def __getitem__(self, name: str) -> int:
-        sought = name.encode("utf-8", "surrogatepass")
-        places = len(self._hashed)
-        for number in self._hashed[_hash(sought, places)] if places > 0 else ():
-            if self._names.raw(number) == sought:
-                return number
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (self._names.raw(number).decode("utf-8", "surrogatepass") for number in range(len(self)))
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def name_sections(section: str, names: Iterable[str]) -> dict[str, bytes]:
-    """The sections of names, each once, for Names."""
-    texts = [name.encode("utf-8", "surrogatepass") for name in names]
-    places: list[list[int]] = [[] for _ in range(len(texts) | 1)]
-    for number, text in enumerate(texts):
-        places[_hash(text, len(places))].append(number)
-    return {**records(section, texts), **listed(f"{section}.hashed", places)}
-
-
-def _hash(text: bytes, places: int) -> int:
-    """A place for a name, the same in every process; ``places`` is odd, so that all of its letters count."""
-    return int.from_bytes(text, "little") % places
-
-
-def records(section: str, texts: Sequence[bytes]) -> dict[str, bytes]:
-    """The sections of records, for Texts."""
-    return {section: b"".join(texts), f"{section}.at": sums(map(len, texts))}
-
-
-class Listed:
-    """Lists of numbers, by number."""
-
-    def __init__(self, store: Store, name: str) -> None:
-        self._at = store.ints(f"{name}.at")
-        self._numbers = store.ints(name)
-
-    def __len__(self) -> int:
-        return len(self._at) - 1
-
-    def __getitem__(self, index: int) -> Sequence[int]:
-        return self._numbers[self._at[index] : self._at[index + 1]]
-
-
-def listed(name: str, rows: Rows) -> dict[str, bytes]:
-    """The sections of lists of numbers, for Listed."""
-    numbers = [array("I", row) for row in rows]
-    return {name: b"".join(row.tobytes() for row in numbers), f"{name}.at": sums(map(len, numbers))}
-
-
-def sums(sizes: Iterable[int]) -> bytes:
-    """The running totals of sizes, from 0 on, as a section of numbers."""
-    total = array("I", (0,))
-    for size in sizes:
-        total.append(total[-1] + size)
-    return total.tobytes()
 
 
 def _runs(text: bytes, size: int) -> Iterable[bytes]:

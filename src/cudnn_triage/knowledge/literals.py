@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from .indexes import Listed, listed
+from .store import Listed, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

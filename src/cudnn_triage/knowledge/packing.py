@@ -10,7 +10,7 @@ from typing import Any
 
 from ..grammar import SIGNS
 from . import indexes, literals
-from .store import MAGIC
+from .store import MAGIC, name_sections, records, sums
 
 Data = dict[str, Any]
 
@@ -40,11 +40,9 @@ def pack(data: Data) -> bytes:
             f"cause {name}": _json({**cause, "fixes": gates})
             for (name, cause), gates in zip(causes.items(), _gates(causes), strict=True)
         },
-        **indexes.records(
-            "fixes", [_json({key: value for key, value in fix.items() if key != "gate"}) for fix in fixes]
-        ),
-        **indexes.name_sections("fact names", data["facts"]),
-        **indexes.records("facts", [_json(fact) for fact in data["facts"].values()]),
+        **records("fixes", [_json(_without(fix, "gate")) for fix in fixes]),
+        **name_sections("fact names", data["facts"]),
+        **records("facts", [_json(fact) for fact in data["facts"].values()]),
         **{f"table {table['table']}": _json(table["rows"]) for table in data["tables"]},
         **_rule_sections(data["rules"], data["field_words"]),
         **_hunch_sections(data["hunches"]),
@@ -65,19 +63,16 @@ def _rule_sections(rules: list[Data], field_words: list[str]) -> dict[str, bytes
     """The rules, their templates, and their ids by what they are asked for."""
     templates = [template for rule in rules for template in rule["templates"]]
     telling = _telling({number: templates[number]["text"] for number in _prose(rules)}, set(field_words))
-    heads = [_json({key: value for key, value in rule.items() if key != "templates"}) for rule in rules]
-    texts = [
-        _json({**{key: value for key, value in template.items() if key != "wants"}, "telling": telling.get(n, [])})
-        for n, template in enumerate(templates)
-    ]
+    heads = [_json(_without(rule, "templates")) for rule in rules]
+    texts = [_json({**_without(t, "wants"), "telling": telling.get(n, [])}) for n, t in enumerate(templates)]
     wants = ["\n".join("\0".join(some) for some in template["wants"]).encode() for template in templates]
     return {
-        **indexes.name_sections("ids", [rule["id"] for rule in rules]),
+        **name_sections("ids", [rule["id"] for rule in rules]),
         "codes": _lines(rule["id"] for rule in rules if rule["code"] and "_" in rule["id"]),
-        **indexes.records("rules", heads),
-        **indexes.records("templates", texts),
-        **indexes.records("wants", wants),
-        "rules.first": indexes.sums(len(rule["templates"]) for rule in rules),
+        **records("rules", heads),
+        **records("templates", texts),
+        **records("wants", wants),
+        "rules.first": sums(len(rule["templates"]) for rule in rules),
         "general": _lines(rule["id"] for rule in rules if rule["inside"] == "unexplained"),
     }
 
@@ -86,9 +81,9 @@ def _hunch_sections(hunches: Data | None) -> dict[str, bytes]:
     """The model of words: its head, and a row for each word."""
     rows = {word: _json(row) for word, row in sorted(hunches["words"].items())} if hunches else {}
     return {
-        "hunches": _json(hunches and {key: value for key, value in hunches.items() if key != "words"}),
-        **indexes.name_sections("hunch words", rows),
-        **indexes.records("hunch rows", list(rows.values())),
+        "hunches": _json(hunches and _without(hunches, "words")),
+        **name_sections("hunch words", rows),
+        **records("hunch rows", list(rows.values())),
     }
 
 
@@ -118,6 +113,11 @@ def _prose(rules: list[Data]) -> dict[int, list[str]]:
         and (rule["points_to"] or rule["symptom_of"])
         and sum(map(len, template["parts"])) >= indexes.LEAST
     }
+
+
+def _without(record: Data, name: str) -> Data:
+    """A record but for one entry, which lies elsewhere in the file."""
+    return {key: value for key, value in record.items() if key != name}
 
 
 def _lines(words: Iterable[str]) -> bytes:

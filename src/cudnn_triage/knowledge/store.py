@@ -1,18 +1,17 @@
 """The compiled knowledge base as one file, of which a run decodes only what its log asks for: the rules that matched, their causes.
 
 A magic line, the length of a header, the header (JSON: digest, and offset and length of each section), the sections. Sections are
-JSON or arrays of numbers, least byte first.
+JSON or arrays of numbers, least byte first; below the classes that read them stand the functions that write them.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-
-from .indexes import Names, Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +51,6 @@ class Store:
         """A section of numbers: "I" (4 bytes), "i" (with a sign), "Q" (8 bytes)."""
         view = self.section(name)
         if sys.byteorder == "big":
-            from array import array
-
             swapped = array(kind, bytes(view))
             swapped.byteswap()
             return memoryview(swapped)
@@ -63,6 +60,61 @@ class Store:
         """A section of lines."""
         text = bytes(self.section(name)).decode()
         return text.split("\n") if text else []
+
+
+class Texts:
+    """Records by number, most of them JSON."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._text = store.section(name)
+        self._at = store.ints(f"{name}.at")
+
+    def __len__(self) -> int:
+        return len(self._at) - 1 if self._at else 0
+
+    def raw(self, number: int) -> bytes:
+        """A record as it is."""
+        return bytes(self._text[self._at[number] : self._at[number + 1]])
+
+    def json(self, number: int) -> Any:
+        """What a record says."""
+        return json.loads(self.raw(number))
+
+
+class Listed:
+    """Lists of numbers, by number."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._at = store.ints(f"{name}.at")
+        self._numbers = store.ints(name)
+
+    def __len__(self) -> int:
+        return len(self._at) - 1
+
+    def __getitem__(self, index: int) -> Sequence[int]:
+        return self._numbers[self._at[index] : self._at[index + 1]]
+
+
+class Names(Mapping[str, int]):
+    """The numbers of many names, of which a run asks for few: they are looked up where they lie, by a hash."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._names = Texts(store, name)
+        self._hashed = Listed(store, f"{name}.hashed")
+
+    def __getitem__(self, name: str) -> int:
+        sought = name.encode("utf-8", "surrogatepass")
+        places = len(self._hashed)
+        for number in self._hashed[_hash(sought, places)] if places > 0 else ():
+            if self._names.raw(number) == sought:
+                return number
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._names.raw(number).decode("utf-8", "surrogatepass") for number in range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class Records(Mapping[str, "Any"]):
@@ -152,3 +204,36 @@ class Rules:
             rule = self[bisect_right(self._first, number) - 1]
             found = self._known_templates[number] = (rule, self._templates.json(number))
         return found
+
+
+def records(section: str, texts: Sequence[bytes]) -> dict[str, bytes]:
+    """The sections of records, for Texts."""
+    return {section: b"".join(texts), f"{section}.at": sums(map(len, texts))}
+
+
+def listed(name: str, rows: Sequence[Iterable[int]]) -> dict[str, bytes]:
+    """The sections of lists of numbers, for Listed."""
+    numbers = [array("I", row) for row in rows]
+    return {name: b"".join(row.tobytes() for row in numbers), f"{name}.at": sums(map(len, numbers))}
+
+
+def name_sections(section: str, names: Iterable[str]) -> dict[str, bytes]:
+    """The sections of names, each once, for Names."""
+    texts = [name.encode("utf-8", "surrogatepass") for name in names]
+    places: list[list[int]] = [[] for _ in range(len(texts) | 1)]
+    for number, text in enumerate(texts):
+        places[_hash(text, len(places))].append(number)
+    return {**records(section, texts), **listed(f"{section}.hashed", places)}
+
+
+def sums(sizes: Iterable[int]) -> bytes:
+    """The running totals of sizes, from 0 on, as a section of numbers."""
+    total = array("I", (0,))
+    for size in sizes:
+        total.append(total[-1] + size)
+    return total.tobytes()
+
+
+def _hash(text: bytes, places: int) -> int:
+    """A place for a name, the same in every process; ``places`` is odd, so that all of its letters count."""
+    return int.from_bytes(text, "little") % places
