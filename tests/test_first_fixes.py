@@ -135,6 +135,8 @@ ROWS = [  # the log, the cause, what the commands of its first fix say, and what
         "nvidia-modprobe -c=0 -c=255",
         "ubuntu-drivers",
     ),
+    (f"2026-11-30T10:00:01.1234567Z ##[group]Run pytest\n{NO_DRIVER}", "driver-not-loaded", "skipif", "reboot"),
+    (f"[Pipeline] sh\n{NO_DRIVER}", "driver-not-loaded", "skipif", "reboot"),
     ('File "/content/drive/MyDrive/t.py", line 1\n' + NO_DRIVER, "gpu-not-visible", "nvidia-smi", "sudo"),
     (
         f"$ podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi -L\n{PERMISSIONS}",

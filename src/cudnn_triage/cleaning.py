@@ -12,7 +12,7 @@ from .lines import Line, Run
 from .loggers import logger
 from .markup import BORDERS, Margins, Page, unborder
 from .places import Copied, Verbatim, moved, places_of
-from .prefixes import FailedStep, Prefixes
+from .prefixes import BUILDKIT, FailedStep, Prefixes
 from .reading import Log
 from .relays import Relay
 from .spread import SHORTEST, spread
@@ -118,7 +118,7 @@ def _strip_carriers(drafts: list[Draft], prefixes: Prefixes) -> bool:
         if draft.text:
             length, rank, level, program, carrier = prefixes.carriers(draft.text)
             if seconds := step.seconds(draft.text, length):
-                length, carrier = length + seconds, "buildkit"
+                length, carrier = length + seconds, BUILDKIT
             if length:
                 found = True
                 draft.drop(length)

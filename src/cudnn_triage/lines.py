@@ -29,7 +29,9 @@ class Line:
     level: str = ""  # "I", "W", "E" or "F" where a logger's prefix says so
     encoding: str = "utf-8"  # of the raw log: how many raw bytes a copied character takes
     program: str = ""  # that wrote the line, where a syslog's or journal's prefix names it
-    carrier: str = ""  # what ran the program and put its prefix before the line: buildkit, compose or pod (prefixes.py)
+    carrier: str = (
+        ""  # what ran the program and put its prefix before the line: buildkit, ci, compose or pod (prefixes.py)
+    )
 
     def place(self, index: int) -> tuple[int, int]:
         """The raw place of cleaned character ``index``: (1-based line number, 1-based column)."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from .facts import Fact, Facts
 from .knowledge.base import Knowledge
 from .light import pattern, replaced
 from .lines import Line
 from .matching import Occurrence
+from .prefixes import CI
 from .structure import Failure, Structure
 from .values import read
 from .wording import has_field_word
@@ -113,8 +115,9 @@ def _wordless(failure: Failure) -> bool:
 
 
 def carriers(occurrences: Sequence[Occurrence], lines: Sequence[Line]) -> list[Fact]:
-    """What ran the program, by the prefixes before its messages."""
-    found = [lines[o.first] for o in occurrences if lines[o.first].carrier]
+    """What ran the program, by the prefixes before its messages; a CI service puts its own before few lines, and ran them all."""
+    service = (line for line in lines if line.carrier == CI)
+    found = [*(lines[o.first] for o in occurrences if lines[o.first].carrier), *islice(service, 1)]
     return [Fact("log.carrier", line.carrier, "structure", line.number) for line in found]
 
 

@@ -27,9 +27,12 @@ _CARRIER = pattern(
     | \[\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z\][ ]                             # Jenkins
     | \#\#\[(?P<ci>error|warning|debug|command|section|group|endgroup|notice)\]
     | ::(?P<command>error|warning|notice|debug|group|endgroup)(?:[ ][^:\r\n]{{0,300}})?::
-    | section_(?:start|end):\d{{9,11}}:[\w.-]{{1,100}}(?:\[[^\]]{{0,200}}\])?
-    | \[Pipeline\][ ](?=[a-zA-Z{{}}/])
-    | _bk;t=\d{{13}}
+      # GitLab, Jenkins, Buildkite
+    | (?P<stage>
+        section_(?:start|end):\d{{9,11}}:[\w.-]{{1,100}}(?:\[[^\]]{{0,200}}\])?
+      | \[Pipeline\][ ](?=[a-zA-Z{{}}/])
+      | _bk;t=\d{{13}}
+      )
       # docker build (BuildKit): step and seconds; of what it says itself the step alone
     | (?P<buildkit>\#\d{{1,4}}[ ](?:\d{{1,6}}\.\d{{1,3}}(?:[ ]|$)|(?=ERROR:[ ])))
     | \[pod/(?P<pod>[\w.-]{{1,253}}(?:/[\w.-]{{1,63}})?)\][ ]?
@@ -55,8 +58,9 @@ _CARRIER = pattern(
     """,
     re.VERBOSE,
 )
-# groups that tell what runs the program, and those that name one stream of several
-_CARRIERS = frozenset({"buildkit", "compose", "pod"})
+# groups that tell what runs the program, by the name of the carrier, and those that name one stream of several
+BUILDKIT, CI = "buildkit", "ci"
+_CARRIERS = {"buildkit": BUILDKIT, "compose": "compose", "pod": "pod", "ci": CI, "command": CI, "stage": CI}
 _STREAMS = frozenset({"compose", "pod", "rank", "default", "lightning", "mpi", "ray"})
 # gh run view --log: job, step and time before each line
 _GH = pattern(r"[^\t\r\n]{1,120}\t[^\t\r\n]{1,200}\t(?:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z[ ]?)")
@@ -192,12 +196,11 @@ class Prefixes:
             if _may_carry(text, at) and (match := _CARRIER.match(text, at)) is not None and match.end() > at:
                 at = match.end()
                 group = match.lastgroup
+                carrier = _CARRIERS.get(group or "", carrier)
                 if group in ("ci", "command"):
                     level = {"error": "E", "warning": "W"}.get(match[group], level)
                 elif group in ("program", "daemon"):
                     program = match[group].partition("(")[0].strip().rpartition("/")[2]
-                elif group in _CARRIERS:
-                    carrier = group
                 if group in _STREAMS:
                     _add(ranks, match[group])
                 continue
