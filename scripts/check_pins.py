@@ -34,9 +34,6 @@ from cudnn_triage.values import capability, version
 
 CAUSES = Path(__file__).resolve().parent.parent / "rules" / "causes"
 INSTALL = re.compile(r"pip install (.*?)(?:$|&&|;|\|)", re.MULTILINE)
-SUBSTITUTION = re.compile(
-    r"\$\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
-)  # $(python -c ...), with brackets in it
 OPTION_WITH_VALUE = (
     "-i",
     "-f",
@@ -49,7 +46,7 @@ OPTION_WITH_VALUE = (
     "-t",
     "--target",
 )
-ELSEWHERE = frozenset({"nvidia-tensorflow"})  # on an index of their own, which the fix adds
+ELSEWHERE = frozenset({"nvidia-tensorflow", "pyg-lib"})  # on an index of their own, which the fix adds
 GRID = {
     "torch": (
         ("3.7", "5.0", "6.1", "7.0", "7.5", "8.6", "8.9", "9.0", "12.0"),
@@ -73,9 +70,22 @@ class Pin:
     where: str
 
 
+def without_substitutions(command: str) -> str:
+    """``command`` with VERSION in place of each ``$(...)``, whatever brackets are within."""
+    kept, depth = [], 0
+    for letter in command:
+        if depth:
+            depth += {"(": 1, ")": -1}.get(letter, 0)
+        elif letter == "(" and kept[-1:] == ["$"]:
+            kept[-1], depth = "VERSION", 1
+        else:
+            kept.append(letter)
+    return "".join(kept)
+
+
 def requirements(command: str) -> Iterator[Requirement]:
     """What a pip command asks for; words in capitals and {holes} stand for something a person fills in."""
-    plain = re.sub(r"(^|\s)(#|& rem ).*", "", SUBSTITUTION.sub("VERSION", command))
+    plain = re.sub(r"(^|\s)(#|& rem ).*", "", without_substitutions(command))
     for found in INSTALL.finditer(plain):
         words = iter(re.findall(r'"[^"]*"|\S+', found[1]))
         for word in words:

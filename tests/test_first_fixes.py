@@ -396,3 +396,26 @@ def test_checks_that_are_words_stay_words() -> None:
     (item,) = ready([{**fix, **made}], facts, lambda _: False, KNOWLEDGE)
     assert item.commands == ("%cd /content", "x = model(y)", "!A=1 python t.py")
     assert item.verify == ("python is found", "!python -V", "ls shows it")
+
+
+@pytest.mark.parametrize(
+    ("log", "command"),
+    [
+        ("ModuleNotFoundError: No module named 'sklearn.metrics'", "python -m pip install scikit-learn"),
+        ("ImportError: libsndfile.so.1: cannot open shared object file: No such file or directory", "libsndfile1"),
+        ("/tmp/a/main.c:5:10: fatal error: Python.h: No such file or directory", "python3-dev"),
+        ("ImportError: cannot import name 'builder' from 'google.protobuf.internal' (/v/x.py)", "protobuf>=3.20.3,<5"),
+        ("_pickle.UnpicklingError: Weights only load failed.", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 python train.py"),
+        ("OMP: Error #15: Initializing libiomp5md.dll, but found libiomp5md.dll already initialized.", "cmd /c"),
+    ],
+)
+def test_a_failure_outside_the_field_comes_with_the_command_that_mends_it(log: str, command: str) -> None:
+    found = triage(log, knowledge=KNOWLEDGE)
+    assert (found.verdict, found.diagnoses) == ("unrelated", ())
+    assert command in "\n".join(found.next_steps[0].commands)
+
+
+def test_a_module_that_no_table_knows_is_not_guessed() -> None:
+    (step, *_) = triage("ModuleNotFoundError: No module named 'my_helpers'", knowledge=KNOWLEDGE).next_steps
+    assert "MODULE" in "\n".join(step.commands)
+    assert "my_helpers" not in "\n".join(step.commands)

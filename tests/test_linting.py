@@ -813,6 +813,13 @@ def test_a_signature_that_does_nothing(folder: Path) -> None:
     assert "does nothing" in problem.message
 
 
+def test_a_signature_that_only_a_condition_asks_for(folder: Path) -> None:
+    change(folder, GONE_FILE, "points_to:\n  - cause: no-cheese\n    strength: certain\n", "points_to: []\n")
+    change(folder, CODES_FILE, "cause: old-frob", "cause: no-cheese")
+    change(folder, CAUSE_FILE, "when: known(frob.version)", "when: known(frob.version) and not seen(frob-gone)")
+    assert lint([folder]) == []
+
+
 def test_one_message_stands_in_one_signature(folder: Path) -> None:
     """Spacing, case and the names of holes make no other message; a catch-all may share one."""
     change(

@@ -66,7 +66,7 @@ def fact_types(book: Rulebook) -> Iterator[Problem]:
 
 
 def fact_names(book: Rulebook) -> Iterator[Problem]:
-    """Holes, conditions, tables, needs and commands use declared facts; ``seen`` names known ids."""
+    """Holes, conditions, tables, needs and commands use declared facts; ``seen`` names known ids; no signature is for nothing."""
     names_known = _Names(book)
     for signature in book.signatures.values():
         yield from names_known.of_signature(signature.id)
@@ -94,6 +94,7 @@ def fact_names(book: Rulebook) -> Iterator[Problem]:
                 yield from names_known.fact(name, document, f"$.otherwise[{at}]")
         for column, fact in table.gives.items():
             yield from names_known.fact(fact, document, f"$.gives.{column}")
+    yield from names_known.idle()
 
 
 def readable(name: str, book: Rulebook) -> bool:
@@ -121,6 +122,13 @@ def stems(name: str) -> Iterator[str]:
         yield name
 
 
+def _records(template: str) -> bool:
+    try:
+        return any(isinstance(part, Hole) and part.name for part in parse_template(template))
+    except TemplateError:
+        return True  # reported when compiling
+
+
 def _number(text: str) -> bool:
     try:
         float(text)
@@ -137,6 +145,7 @@ class _Names:
         self.facts = book.facts.keys() | STRUCTURE_FACTS.keys()
         codes = {code.name for library in book.codes.values() for code in library.codes}
         self.ids = book.signatures.keys() | book.causes.keys() | codes | book.absent
+        self.sought: set[str] = set()  # ids that some condition asks for with seen()
 
     def of_signature(self, name: str) -> Iterator[Problem]:
         """Holes, regex types, ``sets`` and conditions of one signature."""
@@ -162,6 +171,16 @@ class _Names:
                 yield from self.fact(fact, document, f"$.sets.{fact}")
         for i, pointer in enumerate(signature.points_to):
             yield from self.weighing(pointer.when, document, f"$.points_to[{i}].when")
+
+    def idle(self) -> Iterator[Problem]:
+        """Signatures that do nothing: they name no cause, yield no fact, and no condition that was looked at asks for them."""
+        for signature in self.book.signatures.values():
+            says = signature.points_to or signature.points_as or signature.sets or signature.explains
+            if says or signature.id in self.sought or any("(?P<" in pattern for pattern in signature.regex):
+                continue
+            if not any(map(_records, signature.templates)):
+                told = "points to no cause, yields no fact, and no condition asks seen() of it, so it does nothing"
+                yield self.book.documents[signature.id].problem("$.points_to", told)
 
     def of_cause(self, name: str) -> Iterator[Problem]:
         """Conditions, needs and command holes of one cause."""
@@ -195,6 +214,7 @@ class _Names:
         except ConditionError:
             return  # reported when compiling
         asked, seen = names(tree)
+        self.sought |= seen
         yield from self.compared(tree, document, f"{path}.when")
         local = {name for name in asked if not name.startswith(OF_THE_LOG)}
         for name in sorted(asked - local):
@@ -243,6 +263,7 @@ class _Names:
         except ConditionError:
             return  # reported when compiling
         facts, seen = names(tree)
+        self.sought |= seen
         yield from self.compared(tree, document, path)
         for name in sorted(facts):
             yield from self.fact(name, document, path)

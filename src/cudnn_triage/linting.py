@@ -151,12 +151,6 @@ def templates_distinctive(book: Rulebook) -> Iterator[Problem]:
                 yield book.documents[signature.id].problem(f"$.templates[{i}]", message)
         if not signature.templates and not signature.regex:
             yield book.documents[signature.id].problem("$.templates", "needs at least one template (or regex)")
-        yields = any("(?P<" in pattern for pattern in signature.regex) or any(_records(t) for t in signature.templates)
-        says = signature.points_to or signature.points_as or signature.sets or signature.explains
-        if not (says or yields):
-            yield book.documents[signature.id].problem(
-                "$.points_to", "points to no cause and yields no fact, so it does nothing"
-            )
 
 
 def _parts(template: str) -> tuple[Part, ...]:
@@ -164,10 +158,6 @@ def _parts(template: str) -> tuple[Part, ...]:
         return parse_template(template)
     except TemplateError:
         return ()  # reported when compiling
-
-
-def _records(template: str) -> bool:
-    return any(isinstance(part, Hole) and part.name for part in _parts(template))
 
 
 def nothing_left_to_do(book: Rulebook) -> Iterator[Problem]:

@@ -104,7 +104,7 @@ class Writer:
                 log.note,
             ),
             machine=_machine(case.machine, look),
-            next_steps=self._next_steps(rivals, case) if verdict == "unrelated" and failed else (),
+            next_steps=self._next_steps(case) if verdict == "unrelated" and failed else (),
         )
 
     def _verdict(
@@ -162,10 +162,10 @@ class Writer:
         said = [e for e in hypothesis.evidence if e.supports and e.occurrence]
         return all(e.standing == NOTICE or (e.occurrence and case.lines[e.occurrence.first].level) for e in said)
 
-    def _next_steps(self, rivals: Sequence[Hypothesis], case: Case) -> tuple[FixItem, ...]:
+    def _next_steps(self, case: Case) -> tuple[FixItem, ...]:
         """What to do about a failure outside this field, where the log shows which kind it is."""
         facts, seen = case.surroundings.before(case.machine.plain), case.met.__contains__
-        outside = [self.knowledge.causes[h.cause] for h in rivals if h.cause in self.knowledge.off_field]
+        outside = [self.knowledge.causes[cause] for cause in sorted(self.knowledge.off_field)]
         steps = [step for cause in outside for step in called_for(cause["fixes"], facts, seen, self.knowledge)]
         return tuple(steps[:_STEPS])
 
