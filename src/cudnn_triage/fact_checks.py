@@ -122,13 +122,6 @@ def stems(name: str) -> Iterator[str]:
         yield name
 
 
-def _records(template: str) -> bool:
-    try:
-        return any(isinstance(part, Hole) and part.name for part in parse_template(template))
-    except TemplateError:
-        return True  # reported when compiling
-
-
 def _number(text: str) -> bool:
     try:
         float(text)
@@ -146,6 +139,7 @@ class _Names:
         codes = {code.name for library in book.codes.values() for code in library.codes}
         self.ids = book.signatures.keys() | book.causes.keys() | codes | book.absent
         self.sought: set[str] = set()  # ids that some condition asks for with seen()
+        self.telling: set[str] = set()  # signatures that yield facts
 
     def of_signature(self, name: str) -> Iterator[Problem]:
         """Holes, regex types, ``sets`` and conditions of one signature."""
@@ -157,6 +151,7 @@ class _Names:
                 continue  # reported when compiling
             for part in parts:
                 if isinstance(part, Hole) and part.name:
+                    self.telling.add(name)
                     yield from self.fact(part.name, document, f"$.templates[{i}]")
                     declared = self.type_of(part.name)
                     if part.type in _LOOSE and declared in (*_VERSIONS, *_NUMBERS):
@@ -173,14 +168,13 @@ class _Names:
             yield from self.weighing(pointer.when, document, f"$.points_to[{i}].when")
 
     def idle(self) -> Iterator[Problem]:
-        """Signatures that do nothing: they name no cause, yield no fact, and no condition that was looked at asks for them."""
-        for signature in self.book.signatures.values():
+        """Of what was looked at, the signatures that do nothing: they name no cause, yield no fact, and no condition asks for them."""
+        for name, signature in self.book.signatures.items():
             says = signature.points_to or signature.points_as or signature.sets or signature.explains
-            if says or signature.id in self.sought or any("(?P<" in pattern for pattern in signature.regex):
+            if says or name in self.sought or name in self.telling or any("(?P<" in r for r in signature.regex):
                 continue
-            if not any(map(_records, signature.templates)):
-                told = "points to no cause, yields no fact, and no condition asks seen() of it, so it does nothing"
-                yield self.book.documents[signature.id].problem("$.points_to", told)
+            told = "points to no cause, yields no fact, and no condition asks seen() of it, so it does nothing"
+            yield self.book.documents[name].problem("$.points_to", told)
 
     def of_cause(self, name: str) -> Iterator[Problem]:
         """Conditions, needs and command holes of one cause."""

@@ -349,10 +349,8 @@ def _summary(
         return (
             f"No GPU cause found, but the traceback breaks off at line {failed.line}, before its error: {failed.text}"
         )
-    if verdict == "unrelated" and failed and failed.why:
-        return f"No GPU cause found; line {failed.line}: {failed.why}"
     if verdict == "unrelated" and failed:
-        return f"No GPU cause found; the program failed at line {failed.line}: {failed.text}"
+        return f"No GPU cause found; line {failed.line}: {failed.why or failed.text}"
     if verdict == "unrelated":
         return "No GPU cause found, and no failure in the log."
     first = unexplained[0]
