@@ -21,9 +21,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import yaml
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 
@@ -32,7 +30,6 @@ from cudnn_triage.knowledge.base import Knowledge, load
 from cudnn_triage.solving import Answer, Situation, Wishes, solve
 from cudnn_triage.values import capability, version
 
-CAUSES = Path(__file__).resolve().parent.parent / "rules" / "causes"
 INSTALL = re.compile(r"pip install (.*?)(?:$|&&|;|\|)", re.MULTILINE)
 OPTION_WITH_VALUE = (
     "-i",
@@ -99,13 +96,12 @@ def requirements(command: str) -> Iterator[Requirement]:
                     continue
 
 
-def pins_of_fixes() -> Iterator[Pin]:
+def pins_of_fixes(known: Knowledge) -> Iterator[Pin]:
     """The literal requirements of all fixes."""
-    for path in sorted(CAUSES.rglob("*.yaml")):
-        cause = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-        for fix in cause.get("fixes", []):
-            for command in (*fix.get("commands", []), *fix.get("verify", [])):
-                yield from (Pin(found, f"{path.stem}: {fix['title']}") for found in requirements(command))
+    for name, cause in known.causes.items():
+        for fix in cause["fixes"]:
+            for command in (*fix["commands"], *fix["verify"]):
+                yield from (Pin(found, f"{name}: {fix['title']}") for found in requirements(command))
 
 
 def pins_of_tables(known: Knowledge) -> Iterator[Pin]:
@@ -188,7 +184,7 @@ def main() -> int:
     parser.add_argument("--sets", type=int, default=40, metavar="N", help="solved sets to resolve (default 40)")
     options = parser.parse_args()
     known = load()
-    pins = {str(pin.requirement): pin for pin in (*pins_of_fixes(), *pins_of_tables(known))}
+    pins = {str(pin.requirement): pin for pin in (*pins_of_fixes(known), *pins_of_tables(known))}
     wrong = [(pin, why) for pin in pins.values() if (why := missing(pin))]
     for pin, why in wrong:
         print(f"{pin.requirement}: {why} ({pin.where})")

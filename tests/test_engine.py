@@ -435,6 +435,21 @@ def test_a_failure_outside_the_field_gets_the_next_step_that_its_log_calls_for(b
     assert "Next step" in found.to_markdown()
 
 
+def test_what_is_wrong_with_the_gpu_as_well_is_told_beside_another_failure(base: Rules) -> None:
+    """A sure warning is not lost where something else ended the program; a doubtful one is not worth a line there."""
+    base.cause("old-build")
+    base.points(
+        "no-code", "this build has no code for the card", "old-build", more="survived: true", strength="certain"
+    )
+    base.points("perhaps", "the card may be slow to answer", "memory-held", strength="possible")
+    found = report(base, f"this build has no code for the card\nthe card may be slow to answer\n{FAILED}KeyError: 3")
+    assert (found.verdict, found.diagnoses) == ("unrelated", ())
+    assert [(a.cause, a.signature, a.line) for a in found.also] == [("old-build", "no-code", 1)]
+    assert "old-build" in found.to_markdown()
+    assert report(base, f"{FAILED}KeyError: 3").also == ()
+    assert report(base, "all is well").also == ()
+
+
 def test_what_a_rule_knows_of_a_failure_outside_the_field_is_told(base: Rules) -> None:
     base.points("full", "No space left on device", "not-gpu")
     found = report(base, f"{FAILED}OSError: No space left on device")

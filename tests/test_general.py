@@ -90,6 +90,17 @@ def test_a_faint_reading_of_an_error_that_no_rule_knows_is_told(general: Rules) 
     assert causes(general, "gpu error: a widget is lost") == []
 
 
+def test_in_a_whole_file_in_which_nothing_failed_a_general_reading_is_believed_by_half(general: Rules) -> None:
+    line, around = "gpu error: a gizmo is lost", "\n".join(f"step {i}" for i in range(50))
+    knowledge = general.knowledge()
+    (pasted,) = triage(line, knowledge=knowledge).diagnoses
+    (whole,) = triage(f"{around}\n{line}", knowledge=knowledge).diagnoses
+    assert (pasted.cause, whole.cause) == ("gizmo-gone", "gizmo-gone")
+    assert whole.confidence == pytest.approx(pasted.confidence / 2, abs=0.01)
+    (failed,) = triage(f"{around}\n{line}\nAborted (core dumped)", knowledge=knowledge).diagnoses
+    assert failed.confidence == pytest.approx(pasted.confidence, abs=0.01)
+
+
 def test_unless_holds_for_general_signatures_too(general: Rules) -> None:
     general.file(
         "signatures/general/general-gone.yaml", GENERAL.replace("in: unexplained", "in: unexplained\nunless: [toy]")

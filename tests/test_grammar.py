@@ -1174,6 +1174,17 @@ def test_attempts(log: str, begun: list[int]) -> None:
     assert list(read(log).attempts) == begun
 
 
+def test_many_different_ends_are_those_of_many_runs() -> None:
+    ends = [
+        f'Traceback (most recent call last):\n  File "/home/user/train.py", line {n}, in <module>\n    main()\n{name}: frob\n'
+        for n, name in enumerate(("KeyError", "TypeError", "OSError", "ValueError", "NameError", "IndexError"), 1)
+    ]
+    assert read("".join(ends)).attempts == (4, 8, 12, 16, 20)
+    assert read("".join(ends[:5] * 4)).attempts == ()  # processes of one run
+    logged = "".join(end.replace("<module>", "serve") for end in ends)
+    assert read(logged).attempts == ()  # a server that goes on
+
+
 def test_what_failed_before_an_attempt_that_did_its_work_was_survived() -> None:
     run = "loading the model\nseed 1\n"
     assert read(f"{run}{FAILED}{run}{FAILED}{run}{EPOCHS}").ended_well
@@ -1198,6 +1209,7 @@ def test_attempts_of_many_failures_take_little_time() -> None:
 @pytest.mark.parametrize(
     "end",
     [
+        "BUILD_EXIT_CODE=0",
         "Process finished with exit code 0",
         "app-1 exited with code 0",
         "===== 3 passed, 1 skipped, 2 warnings in 4.31s =====",
@@ -1223,6 +1235,8 @@ def test_a_program_that_ended_well(end: str) -> None:
 @pytest.mark.parametrize(
     "end",
     [
+        "BUILD_EXIT_CODE=1",
+        "exit_code=01",
         "",
         "Process finished with exit code 1",
         "===== 1 failed, 3 passed in 4.31s =====",

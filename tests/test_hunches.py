@@ -113,6 +113,14 @@ def test_an_error_that_no_rule_knows_is_answered_by_its_words_and_believed_littl
     assert [u.text for u in report.unexplained] == ["cuda error: sprocket lost"]
 
 
+def test_a_log_whose_complaints_rules_know_as_harmless_is_not_answered_by_its_words(words: Rules) -> None:
+    for name in ("first", "second"):
+        words.points(name, f"{name} sprocket not ready", "chatter", "certain")
+    known = "first sprocket not ready\nsecond sprocket not ready\n"
+    assert said(words, known).verdict == "benign"
+    assert causes(words, f"{known}cuda error: sprocket lost")[0] == "right"  # that one nobody knows
+
+
 def test_a_failure_of_another_kind_stays_unrelated_unless_the_words_are_sure(words: Rules) -> None:
     words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
     assert said(words, f"{FAILED}the kettle boiled in the kitchen").verdict == "unrelated"

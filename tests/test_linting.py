@@ -145,7 +145,8 @@ FILES = {
     "facts/test.yaml": FACTS,
     "probes.yaml": PROBES,
 }
-OLD, GONE_FILE, CAUSE_FILE = list(FILES)[:3]
+OLD, GONE_FILE, CAUSE_FILE, NO_CHEESE_FILE = list(FILES)[:4]
+FIXES = CAUSE[CAUSE.index("fixes:") :]
 CODES_FILE, TABLE_FILE, FACTS_FILE, PROBES_FILE = list(FILES)[4:]
 
 
@@ -833,6 +834,96 @@ def test_one_message_stands_in_one_signature(folder: Path) -> None:
     assert [(p.file, p.line, p.field) for p in problems] == [(f"rules/{OLD}", line, "templates[0]")]
     change(folder, GONE_FILE, "templates:\n", "catch_all: true\ntemplates:\n")
     assert not [p for p in lint([folder]) if "the same message" in p.message]
+
+
+CURE = """\
+fixes:
+  - use: new-frob
+    title: Buy a frob and cheese
+    when: ''
+"""
+
+
+def headed(cause: str) -> str:
+    """What stands before the fixes of a cause."""
+    return cause[: cause.index("fixes:")]
+
+
+@pytest.fixture
+def sharing(folder: Path) -> Path:
+    """The small folder, in which one cause uses a fix of another but for its title and condition."""
+    change(folder, CAUSE_FILE, "- title: Buy", "- id: new-frob\n    title: Buy")
+    (folder / NO_CHEESE_FILE).write_text(headed(NO_CHEESE) + CURE, encoding="utf-8")
+    return folder
+
+
+def fixes(folders: list[Path], cause: str) -> list[dict[str, object]]:
+    """The fixes of a cause as they are compiled, without the condition in its inner form."""
+    found = Knowledge(compile_folders(folders)).causes[cause]["fixes"]
+    return [
+        {key: fix[key] for key in ("title", "when", "commands", "verify", "why", "source", "read")} for fix in found
+    ]
+
+
+def test_a_fix_can_be_used_by_another_cause_and_told_otherwise_there(sharing: Path) -> None:
+    assert lint([sharing]) == []
+    (written,), (used,) = fixes([sharing], "old-frob"), fixes([sharing], "no-cheese")
+    assert written["when"] is not None
+    assert used == written | {"title": "Buy a frob and cheese", "when": None}
+
+
+def test_a_fix_that_is_used_outlives_its_cause(sharing: Path, tmp_path: Path) -> None:
+    """Somebody's own cause takes the place of one, and uses its fix; the other cause keeps what it had of it."""
+    own = tmp_path / "own" / CAUSE_FILE
+    own.parent.mkdir(parents=True)
+    own.write_text(headed(CAUSE) + CURE.replace("and cheese", "of gold"), encoding="utf-8")
+    folders = [sharing, tmp_path / "own"]
+    assert lint(folders) == []
+    assert [fix["title"] for fix in fixes(folders, "old-frob")] == ["Buy a frob of gold"]
+    assert [fix["title"] for fix in fixes(folders, "no-cheese")] == ["Buy a frob and cheese"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "field", "told"),
+    [
+        (
+            "NO_CHEESE",
+            "use: new-frob",
+            "use: new-frog",
+            "fixes[0].use",
+            "no fix has the id 'new-frog'; nearest: new-frob",
+        ),
+        ("NO_CHEESE", "use: new-frob", "id: mine\n    use: new-frob", "fixes[0].id", "has a name already"),
+        ("NO_CHEESE", "when: ''", "wehn: ''", "fixes[0].wehn", "unknown field; nearest: when"),
+        ("NO_CHEESE", "use: new-frob", "use: [new-frob]", "fixes[0].use", "no fix has the id"),
+        ("CAUSE", "id: new-frob", "id: New Frob", "fixes[0].id", "expected lower-case letters"),
+        ("CAUSE", "id: new-frob", "id: [new-frob]", "fixes[0].id", "expected a text"),
+    ],
+)
+def test_what_is_wrong_with_a_shared_fix(sharing: Path, file: str, old: str, new: str, field: str, told: str) -> None:
+    name = {"CAUSE": CAUSE_FILE, "NO_CHEESE": NO_CHEESE_FILE}[file]
+    path = change(sharing, name, old, new)
+    problems = [p for p in lint([sharing]) if p.file == f"rules/{name}"]
+    assert [(p.line, p.field) for p in problems] == [(line_of(path, new.splitlines()[0].strip()), field)]
+    assert told in problems[0].message
+
+
+def test_no_two_fixes_have_one_name(sharing: Path) -> None:
+    change(sharing, NO_CHEESE_FILE, CURE, FIXES.replace("- title: Buy", "- id: new-frob\n    title: Buy a cheap"))
+    problems = [p for p in lint([sharing]) if "already" in p.message]
+    assert [p.field for p in problems] == ["fixes[0].id"]
+
+
+def test_long_commands_are_not_written_twice(folder: Path) -> None:
+    long = "commands: ['frob --upgrade --from the-shop-at-the-corner --with cheese --and butter --quiet --yes {frob.version}']"
+    short = "commands: ['buy frob>{frob.version}']"
+    (folder / NO_CHEESE_FILE).write_text(headed(NO_CHEESE) + FIXES.replace("Buy a new", "Take a new"), encoding="utf-8")
+    assert lint([folder]) == []
+    for name in (CAUSE_FILE, NO_CHEESE_FILE):
+        change(folder, name, short, long)
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == (f"rules/{CAUSE_FILE}", "fixes[0].commands")
+    assert "'no-cheese', 'Take a new one'" in problem.message
 
 
 def test_a_short_template_is_allowed_for_a_whole_line(folder: Path) -> None:

@@ -329,6 +329,7 @@ def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yie
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "_EASY", -1)  # no text is short enough to look ahead in
         patch.setattr(matching, "_EASY_WIDE", -1)
+        patch.setattr(matching, "_PATIENCE", -1)  # nor is any hunt given up
         every = triager()._matcher.find(Stream(lines), structure)
     speaking = [o for o in every if matching.speaks(triager().knowledge.by_id[o.rule])]
     assert [o for o in ahead if o in speaking] == speaking
@@ -336,6 +337,22 @@ def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yie
         (o.rule, c.name, str(c.value)) for o in every for c in o.captures
     }
     assert {o.rule for o in ahead} == {o.rule for o in every}
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_a_long_log_is_searched_as_a_whole_where_hits_are_tried_in_vain(patience: int) -> None:
+    text = "\n".join(corpus_lines()[:: 97 * patience]) * 2
+    lines = clean(read(text.encode("ascii", "ignore"))[0])
+    structure = parse(lines)
+    found = []
+    for hits in (patience, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(matching, "_EASY", -1)
+            patch.setattr(matching, "_PATIENCE", hits)
+            found.append(triager()._matcher.find(Stream(lines), structure))
+    speaking = [[o for o in some if matching.speaks(triager().knowledge.by_id[o.rule])] for some in found]
+    assert speaking[0] == speaking[1]
+    assert {o.rule for o in found[0]} == {o.rule for o in found[1]}
 
 
 def test_many_messages_beside_letters_beyond_ascii_take_little_time(rules: Rules) -> None:

@@ -393,6 +393,20 @@ def test_the_next_step_of_a_failure_outside_the_field_is_shown(base: Rules) -> N
     assert "**Next step: Empty the disk**" in report.to_markdown()
 
 
+def test_what_is_wrong_as_well_beside_a_failure_outside_the_field_is_shown(base: Rules) -> None:
+    strong = "{when: failure.explained == no and failure.vocabulary == no, strength: strong, why: w}"
+    base.cause("elsewhere", family="benign", more=f"evidence: [{strong}]")
+    base.cause("old-build")
+    base.points("no-code", "this build has no code for the card", "old-build", "certain", more="survived: true")
+    failed = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nKeyError: 3'
+    report = make(base, f"this build has no code for the card\n{failed}")
+    (item,) = report.also
+    shown = terminal(report)
+    assert shown.index("Wrong as well") < shown.index(f"{item.title} ({item.cause})")
+    assert f"Wrong as well, once that is mended:\n\n- line 1: {item.title} (`{item.cause}`)\n" in report.to_markdown()
+    assert "Wrong as well" not in terminal(make(base, failed))
+
+
 def test_a_line_on_which_several_messages_stand_is_shown_once_with_what_each_means(base: Rules) -> None:
     base.points("wanted", "but wanted another", "mismatch")
     shown = terminal(make(base))

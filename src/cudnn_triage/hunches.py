@@ -54,6 +54,7 @@ _CLEAR, _LEADING = 0.8, 0.2
 _PUZZLED, _GUESSED = 0.5, 0.1
 # the most that an answer by words alone is believed: of 116 on those logs 51 were the very cause, 82 one that an expert accepts
 _BELIEVED = 0.45
+_SEVERAL = 2  # lines known to be harmless that make a log known which complains of nothing else
 
 
 class Hunches:
@@ -203,6 +204,7 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
         and not case.structure.ended_well
         and sum(h.prior for h in ours.values()) <= _OPEN
         and not any(_of_another_kind(e, knowledge) for h in found for e in h.evidence)
+        and not _known_to_be_harmless(case, knowledge)
     )
     if not open_to_words:
         return found, none
@@ -222,6 +224,16 @@ def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
     excluded = {e.cause for e in case.evidence if not e.supports and e.strength == "certain"}
     ours = (e for e in case.hunches if e.cause in knowledge.in_field and e.cause not in excluded)
     return [e for e in ours if e.odds >= _SUSPECTED]
+
+
+def _known_to_be_harmless(case: Case, knowledge: Knowledge) -> bool:
+    """Whether rules know what such a log could be taken to complain of: several of its messages as harmless, no failure, and no
+    error of this field that is left unexplained."""
+    if case.unknown or any(not f.caught for f in case.structure.failures):
+        return False
+    ours = knowledge.in_field | knowledge.off_field
+    harmless = {e.occurrence.first for e in case.evidence if e.supports and e.occurrence and e.cause not in ours}
+    return len(harmless) >= _SEVERAL
 
 
 def _of_another_kind(e: Evidence, knowledge: Knowledge) -> bool:

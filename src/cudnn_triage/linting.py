@@ -30,6 +30,7 @@ from .structure import Role, Structure
 from .values import squeeze
 
 _SHORT = 8  # squeezed letters that a template needs, unless it must be a whole line
+_LONG = 80  # characters of commands that are not written twice
 
 
 def lint(folders: list[Path], healthy: Path | None = None, beside: Sequence[Path] = ()) -> list[Problem]:
@@ -51,6 +52,7 @@ def lint(folders: list[Path], healthy: Path | None = None, beside: Sequence[Path
         conditions,
         templates_distinctive,
         fixes_complete,
+        one_fix_once,
         probes_complete,
         recipes,
         nothing_left_to_do,
@@ -207,6 +209,19 @@ def fixes_complete(book: Rulebook) -> Iterator[Problem]:
                 yield document.problem(f"$.fixes[{i}].verify", "say how to verify that the fix worked")
             if not fix.commands and fix.safety != "inspect" and not fix.why:
                 yield document.problem(f"$.fixes[{i}].commands", "needs a command or a reason")
+
+
+def one_fix_once(book: Rulebook) -> Iterator[Problem]:
+    """No two fixes of a folder have the same long commands: of two, one would be forgotten when something better is known."""
+    homes: dict[tuple[object, ...], tuple[str, schema.Fix]] = {}
+    for cause in book.causes.values():
+        for i, fix in enumerate(cause.fixes):
+            if fix.use or sum(map(len, fix.commands)) < _LONG:
+                continue
+            home, first = homes.setdefault((book.homes[cause.id], *fix.commands), (cause.id, fix))
+            if first is not fix:
+                told = f"the same commands stand in {home!r}, {first.title!r}: give that fix an `id`, and `use` it here"
+                yield book.documents[cause.id].problem(f"$.fixes[{i}].commands", told)
 
 
 def probes_complete(book: Rulebook) -> Iterator[Problem]:

@@ -34,6 +34,7 @@ _MOST = 1000  # matches of one template that are looked at; further ones add not
 _REPEATED = 3000  # characters of a window that may come again
 _EASY = 1 << 17  # characters of a text that may be searched as a whole for each template,
 _EASY_WIDE = 1 << 14  # and of one with letters beyond ASCII, all of which each search has to encode
+_PATIENCE = 100  # hits that are tried in vain before a longer one is searched as a whole for the template
 _WRAP = 40  # a message may break once in so many characters without its template saying so
 
 
@@ -88,7 +89,16 @@ class Stream:
     def whole_lines(self) -> bool:
         """Whether the text is short, and every window is made of whole lines: there is a match in it only if the text has it."""
         easy = _EASY if self.text.isascii() else _EASY_WIDE
-        return len(self.text) <= easy and max(map(len, self._plain), default=0) < _LONGEST_LINE
+        return len(self.text) <= easy and self._short_lines
+
+    @cached_property
+    def searchable(self) -> bool:
+        """Whether the text may be searched as a whole for a template that has been tried often enough in vain."""
+        return self.text.isascii() and self._short_lines
+
+    @cached_property
+    def _short_lines(self) -> bool:
+        return max(map(len, self._plain), default=0) < _LONGEST_LINE
 
     @cached_property
     def _plain(self) -> list[str]:
@@ -217,7 +227,7 @@ class Form:
 class Hunt:
     """One template on its way through one log."""
 
-    __slots__ = ("again", "begin", "floor", "form", "left", "next", "said", "until")
+    __slots__ = ("again", "ahead", "begin", "floor", "form", "left", "next", "said", "until", "vain")
 
     def __init__(self, form: Form, most: int) -> None:
         self.form = form
@@ -227,6 +237,8 @@ class Hunt:
         # from where the next match has to be looked for before the next hit is tried; -1: not at all
         self.again = -1
         self.until = 0  # up to where
+        self.ahead = False  # whether the next match is looked for before the next hit is tried
+        self.vain = 0  # hits that were tried in vain
         self.next: Any = None  # that match
         # what the holes of matches held, where nothing else counts
         self.said: set[tuple[str | bytes, ...]] = set()
@@ -293,6 +305,7 @@ class Matcher:
             first = stream.from_squeezed(stream.squeezed.find(literal))
             last = stream.from_squeezed(stream.squeezed.rfind(literal))
             for hunt in hunts:
+                hunt.ahead = True
                 if hunt.form.reach < 0:  # else most hits are told by where they stand, without a pattern
                     hunt.again = stream.window(first, hunt.form.before, 0)[0]
                 hunt.until = stream.window(last, 0, hunt.form.after)[1]
@@ -326,11 +339,14 @@ class Matcher:
         start, end = stream.window(offset, form.before, form.after)
         floor = max(hunt.floor, start)
         found, shift = hunt.next, 0
-        if stream.whole_lines:
+        if hunt.ahead:
             hunt.again = floor
         if found is None or not floor <= found.start() <= offset < found.end() <= end:
             found, shift = self._in_window(form, offset, stream, floor, start, end), start
         if found is None:
+            hunt.vain += 1
+            if hunt.vain == _PATIENCE and form.reach < 0 and stream.searchable:
+                hunt.ahead, hunt.again, hunt.until = True, floor, len(stream.text)
             return None
         first_char, past = found.start() + shift, found.end() + shift
         message = stream.text[first_char:past]
@@ -352,10 +368,10 @@ class Matcher:
         if read_as is None:
             return None
         hunt.floor = hunt.begin = past
-        if stream.whole_lines:
+        if hunt.ahead:
             hunt.again = past
         if form.only_sets and stream.in_order:  # the same again would only yield the same facts again
-            if stream.whole_lines:
+            if hunt.ahead:
                 hunt.said.add(found.groups())
             elif end - start <= _REPEATED and len(stream.vain) < _MOST:
                 window = stream.searched[start:end]

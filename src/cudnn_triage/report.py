@@ -111,6 +111,17 @@ class FailedLine:
 
 
 @record(frozen=True, slots=True)
+class AlsoItem:
+    """A cause of this field that a line of the log surely speaks of, although the program failed for another reason."""
+
+    cause: str
+    title: str
+    signature: str
+    line: int
+    text: str
+
+
+@record(frozen=True, slots=True)
 class FactItem:
     """A fact as reported."""
 
@@ -198,6 +209,7 @@ class Report:
     input: InputInfo
     machine: MachineInfo
     next_steps: tuple[FixItem, ...] = ()  # what the log calls for where it failed for a reason outside this field
+    also: tuple[AlsoItem, ...] = ()  # what of this field is wrong besides, where it failed for a reason outside
     schema_version: Literal[1] = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 That a log holds several failures tells nothing by itself: processes fail side by side, the steps of a pipeline one after the
 other. An attempt begins where, after a failure, the same command is typed again, the opening lines of the log come again, or
-a supervisor says that it starts its program once more.
+a supervisor says that it starts its program once more. Where none of these can be seen, many different ends of programs are
+those of many runs, whose errors a scheduler has appended to one file.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _PROMPT = pattern(  # what stands before a command, and what a shell is told bes
     r"(?:(?:sudo|time|nohup|exec|env|&|\w+=(?:\"[^\"]*\"|'[^']*'|\S*))\s+)*"
 )
 _WORDS = 4  # of a command that tell it from others
+_DIFFERENT = 40  # letters of an exception that tell it from others
+_ENDS = 6  # so many different exceptions that end a program are not those of the processes of one run
+_OUTERMOST = ("<module>", "_run_module_as_main")
 _AGAIN = (  # what a line holds, and what it is by which a supervisor says that its program begins again
     ("will restart worker group", pattern(r"")),  # torchelastic
     ("Scheduled restart job", pattern(r"")),  # systemd
@@ -63,7 +67,7 @@ def starts(page: Page, failures: tuple[Failure, ...], *, concluded: bool) -> tup
             over = False
         if key:
             commands.add(key)
-    return tuple(begun)
+    return (*begun, *_ended_over_and_over(page, failures, begun[-1] if begun else 0))
 
 
 def outlived(failures: tuple[Failure, ...], begun: tuple[int, ...]) -> tuple[Failure, ...]:
@@ -71,6 +75,27 @@ def outlived(failures: tuple[Failure, ...], begun: tuple[int, ...]) -> tuple[Fai
     if not begun or any(failure.first >= begun[-1] and not failure.caught for failure in failures):
         return failures
     return tuple(replaced(failure, caught=True) for failure in failures)
+
+
+def _ended_over_and_over(page: Page, failures: tuple[Failure, ...], begun: int) -> tuple[int, ...]:
+    """Where each further run begins, if so many different exceptions have ended a program since the line ``begun``."""
+    ending = {
+        found.order[found.last]
+        for found in page.found
+        if found.final and found.frames and found.frames[0].function in _OUTERMOST
+    }
+    ends = [
+        failure
+        for failure in failures
+        if failure.first >= begun
+        and failure.kind == "exception"
+        and not failure.caught
+        and not failure.rank
+        and failure.last in ending
+    ]
+    if len({"".join(filter(str.isalpha, failure.text))[:_DIFFERENT] for failure in ends}) < _ENDS:
+        return ()
+    return tuple(sorted({failure.last + 1 for failure in ends[:-1]}))
 
 
 def _opening(page: Page, end: int) -> list[str]:

@@ -12,6 +12,7 @@ _BESIDE = r"\d+\s(?:skipped|deselected|xfailed|xpassed|warnings?)"  # what pytes
 _WELL = pattern(
     rf"""(?ix)
     .{{0,200}}\b(?:exit(?:ed)?|finished|ended|completed|returned)\b.{{0,20}}?\b(?:code|status)\b\s*[:=]?\s*0\b(?:\s*\(0x0\))?\W*$
+  | (?:.{{0,80}}\W)?(?:[a-z]{{1,20}}_)?exit_(?:code|status)\s?[:=]\s?0$
   | (?:=+\s)?(?:{_BESIDE},\s)*\d+\spassed(?:,\s{_BESIDE})*\sin\s[\d.]+\s?s\b.{{0,20}}$      # pytest
   | \[\s\sPASSED\s\s\]\s\d+\stests?\b                                                     # googletest
   | .{{0,200}}"POST\s\S{{1,200}}\sHTTP/[\d.]+"\s2\d\d\b                                  # a server that answers: uvicorn,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ class Rulebook:
 
     signatures: dict[str, schema.Signature] = field(default_factory=dict)
     causes: dict[str, schema.Cause] = field(default_factory=dict)
+    # fixes that have an id, by it: their folder, and what is written of them
+    shared: dict[str, tuple[Path, dict[str, Any]]] = field(default_factory=dict)
     codes: dict[str, schema.Codes] = field(default_factory=dict)
     tables: dict[str, schema.Table] = field(default_factory=dict)
     recipes: dict[str, schema.Recipe] = field(default_factory=dict)
@@ -85,47 +88,100 @@ def read(folders: Iterable[Path]) -> Rulebook:
     folders = list(dict.fromkeys(folders))
     book = Rulebook(digest=digest(folders))
     for folder in folders:
+        documents: dict[Path, Document] = {}
         files = sorted(folder.rglob("*.y*ml"))
         if not files:
             book.problems.append(Problem(str(folder), 0, "", "no rules (*.yaml) in this folder"))
         for path in files:
-            try:
-                _read_file(path, folder, book)
-            except Problem as problem:
-                book.problems.append(problem)
-                book.unread.add(path.stem)
-            except Problems as several:
-                book.problems += several.found
-                book.unread.add(path.stem)
+            with _problems_of(path, book):
+                documents[path] = _load(path, folder)
+        for path, document in documents.items():  # before any cause is read: it may use a fix of a later one
+            if _kind(path, folder) == "causes":
+                _name_fixes(document, folder, book)
+        for path, document in documents.items():
+            with _problems_of(path, book):
+                _read_file(path, document, folder, book)
     return book
 
 
-def _read_file(path: Path, folder: Path, book: Rulebook) -> None:
+@contextmanager
+def _problems_of(path: Path, book: Rulebook) -> Iterator[None]:
+    """Collect what is raised of one file, which then counts as not read."""
+    try:
+        yield
+    except Problem as problem:
+        book.problems.append(problem)
+        book.unread.add(path.stem)
+    except Problems as several:
+        book.problems += several.found
+        book.unread.add(path.stem)
+
+
+def _kind(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).parts[0]
+
+
+def _load(path: Path, folder: Path) -> Document:
     shown = _from_here(path)
     if path.suffix != ".yaml":
         raise Problem(shown, 0, "", "rule files end in .yaml")
-    kind = path.relative_to(folder).parts[0]
-    if kind in _BY_ID:
-        shape, into, key, space = _BY_ID[kind]
-        document = load(path, shown)
-        rule = schema.convert(document, shape)
-        name = getattr(rule, key)
-        if name != path.stem:
-            book.problems.append(document.problem(f"$.{key}", f"must be the name of the file, {path.stem!r}"))
-        if book.homes.get(space + name) == folder:
-            raise document.problem(f"$.{key}", f"{name!r} stands in {book.documents[space + name].file} already")
-        getattr(book, into)[name] = rule
-        book.documents[space + name] = document
-        book.homes[space + name] = folder
-        if isinstance(rule, schema.Cause) and rule.family != path.parent.name:
-            raise document.problem("$.family", f"must be the name of the folder, {path.parent.name!r}")
-    elif kind in _OTHERS:
-        _OTHERS[kind](load(path, shown), book)
-    else:
+    if _kind(path, folder) not in {*_BY_ID, *_OTHERS}:
         folders = [name for name in (*_BY_ID, *_OTHERS) if not name.endswith(".yaml")]
         files = [name for name in _OTHERS if name.endswith(".yaml")]
         told = f"rule files live in {', '.join(f'{name}/' for name in folders)}; beside them {', '.join(files)}"
         raise Problem(shown, 0, "", told)
+    return load(path, shown)
+
+
+def _name_fixes(document: Document, folder: Path, book: Rulebook) -> None:
+    """Keep the fixes that have an id where ``use`` finds them, even when a later folder has another cause of that name."""
+    for i, fix in _fixes(document.data):
+        if name := str(fix.get("id", "")):  # what is no text is told when the cause is read
+            if book.shared.get(name, (None,))[0] == folder:
+                book.problems.append(document.problem(f"$.fixes[{i}].id", f"another fix is called {name!r} already"))
+            book.shared[name] = folder, {key: value for key, value in fix.items() if key != "id"}
+
+
+def _with_used_fixes(document: Document, book: Rulebook) -> Document:
+    """A cause as if it had written out each fix that it uses. Raises Problem where there is no such fix."""
+    if not any("use" in fix for _, fix in _fixes(document.data)):
+        return document
+    fixes = list(document.data["fixes"])
+    for i, fix in _fixes(document.data):
+        if (name := fix.get("use")) is None:
+            continue
+        name = str(name)
+        if "id" in fix:
+            raise document.problem(f"$.fixes[{i}].id", "a fix that is used has a name already")
+        if name not in book.shared:
+            raise document.problem(f"$.fixes[{i}].use", f"no fix has the id {name!r}{nearest(name, book.shared)}")
+        fixes[i] = book.shared[name][1] | fix
+    return replace(document, data=document.data | {"fixes": fixes})
+
+
+def _fixes(data: Any) -> list[tuple[int, dict[str, Any]]]:
+    """The fixes of a cause that nobody has checked yet, with their places."""
+    fixes = data.get("fixes") if isinstance(data, dict) else None
+    return [(i, fix) for i, fix in enumerate(fixes) if isinstance(fix, dict)] if isinstance(fixes, list) else []
+
+
+def _read_file(path: Path, document: Document, folder: Path, book: Rulebook) -> None:
+    kind = _kind(path, folder)
+    if kind in _OTHERS:
+        _OTHERS[kind](document, book)
+        return
+    shape, into, key, space = _BY_ID[kind]
+    rule = schema.convert(_with_used_fixes(document, book) if shape is schema.Cause else document, shape)
+    name = getattr(rule, key)
+    if name != path.stem:
+        book.problems.append(document.problem(f"$.{key}", f"must be the name of the file, {path.stem!r}"))
+    if book.homes.get(space + name) == folder:
+        raise document.problem(f"$.{key}", f"{name!r} stands in {book.documents[space + name].file} already")
+    getattr(book, into)[name] = rule
+    book.documents[space + name] = document
+    book.homes[space + name] = folder
+    if isinstance(rule, schema.Cause) and rule.family != path.parent.name:
+        raise document.problem("$.family", f"must be the name of the folder, {path.parent.name!r}")
 
 
 def _from_here(path: Path) -> str:

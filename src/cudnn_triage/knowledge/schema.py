@@ -83,7 +83,7 @@ class Settling(_Strict, kw_only=True, frozen=True):
 
 
 class Fix(_Strict, kw_only=True, frozen=True):
-    """One way to cure a cause."""
+    """One way to cure a cause. ``id``: by this name others ``use`` it, with what they write beside that in place of its own."""
 
     title: Text
     safety: Literal["inspect", "reversible", "destructive"]
@@ -99,6 +99,8 @@ class Fix(_Strict, kw_only=True, frozen=True):
     why: Text
     source: Text
     read: Date
+    id: Id = ""
+    use: Id = ""
 
 
 class DeadEnd(_Strict, kw_only=True, frozen=True):

@@ -51,6 +51,10 @@ def _parts(report: Report) -> Iterator[str]:
             yield "Where it failed:\n"
             yield fenced(f"{line.line} | {line.text}" for line in report.failed[-_LISTED:])
             yield from (f"- line {line.line}: {line.why}" for line in report.failed[-_LISTED:] if line.why)
+        if report.also:
+            yield "Wrong as well, once that is mended:\n"
+            yield from (f"- line {item.line}: {item.title} (`{item.cause}`)" for item in report.also)
+            yield ""
         for step in report.next_steps:
             yield from _fix("Next step", step)
     if report.input.note:

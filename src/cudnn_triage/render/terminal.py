@@ -127,6 +127,10 @@ class _Page:
             if report.failed and report.verdict != "benign":
                 yield Text()
                 yield from self._listing("Where it failed", report.failed[-_LISTED:])
+            if report.also:
+                yield Text()
+                told = (FailedLine(item.line, item.text, f"{item.title} ({item.cause})") for item in report.also)
+                yield from self._listing("Wrong as well, once that is mended", tuple(told))
             yield Text()
             for step in report.next_steps:
                 yield from self._fix("Next step", step)
