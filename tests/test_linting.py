@@ -787,6 +787,25 @@ def test_what_else_is_wrong_with_a_misnamed_rule_is_told_at_once(folder: Path) -
     assert any(field == "points_to[1].cause" and "no-cheese" in message for field, message in told)
 
 
+def test_a_cause_is_not_at_fault_while_what_points_to_it_cannot_be_read(folder: Path) -> None:
+    (folder / NO_CHEESE_FILE.replace("no-cheese", "no-wine")).write_text(
+        NO_CHEESE.replace("cheese", "wine"), encoding="utf-8"
+    )
+    text = GONE.replace("frob-gone", "wine-gone").replace("cheese", "wine").replace("frob", "wine")
+    path = folder / GONE_FILE.replace("frob-gone", "wine-gone")
+    path.write_text(text.replace("strength: certain", "strength: certian"), encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == (
+        f"rules/{GONE_FILE.replace('frob-gone', 'wine-gone')}",
+        "points_to[0].strength",
+    )
+    path.write_text(text, encoding="utf-8")
+    assert lint([folder]) == []
+    path.unlink()
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == ("rules/causes/library/no-wine.yaml", "id")
+
+
 @pytest.mark.parametrize("name", ALONE)
 def test_one_mistake_is_one_problem(folder: Path, name: str) -> None:
     file, old, new, *_ = MISTAKES[name]

@@ -119,7 +119,7 @@ class _Standings:
 
     def __init__(self, lines: Sequence[Line], structure: Structure) -> None:
         self._lines = lines
-        self._failing = {i for f in structure.failures if not f.caught for i in range(f.first, f.last + 1)}
+        self._failing = {i for f in structure.uncaught for i in range(f.first, f.last + 1)}
         failures = serious_failures(structure) if structure.attempts else []
         decisive = structure.attempt(failures[-1].first) if failures else len(structure.attempts)
         self._tried_again = structure.attempts[decisive - 1] if decisive else 0

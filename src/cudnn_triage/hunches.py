@@ -229,7 +229,7 @@ def _suspects(case: Case, knowledge: Knowledge) -> list[Evidence]:
 def _known_to_be_harmless(case: Case, knowledge: Knowledge) -> bool:
     """Whether rules know what such a log could be taken to complain of: several of its messages as harmless, no failure, and no
     error of this field that is left unexplained."""
-    if case.unknown or any(not f.caught for f in case.structure.failures):
+    if case.unknown or case.structure.uncaught:
         return False
     ours = knowledge.in_field | knowledge.off_field
     harmless = {e.occurrence.first for e in case.evidence if e.supports and e.occurrence and e.cause not in ours}

@@ -130,7 +130,9 @@ def one_name_each(book: Rulebook) -> Iterator[Problem]:
 
 
 def reachability(book: Rulebook) -> Iterator[Problem]:
-    """Every cause is pointed to by some message, or argued for by its own evidence."""
+    """Every cause is pointed to by some message, or argued for by its own evidence; told once all files can be read."""
+    if book.unread:
+        return
     reached = {p.cause for s in book.signatures.values() for p in s.points_to if p.strength}
     reached |= {p.cause for c in book.codes.values() for code in c.codes for p in code.points_to if p.strength}
     for cause in book.causes.values():

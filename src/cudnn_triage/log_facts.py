@@ -91,7 +91,7 @@ def serious_failures(structure: Structure) -> list[Failure]:
     Exit codes follow from what ended the program, and so does the crash of a process that an exception has ended. A traceback
     without its message says less than an exception with one.
     """
-    uncaught = [f for f in structure.failures if not f.caught]
+    uncaught = structure.uncaught
     telling = [f for f in uncaught if f.kind != "exit-code"]
     raised = next((f.first for f in telling if f.kind == "exception" and not f.cut), None)
     if raised is not None:

@@ -51,10 +51,10 @@ _AT_THE_FAILURE = 0.3  # the same, where a message that speaks for it stands in 
 _WARNED_ONLY = 0.5  # set, not fitted: few logs are of this kind
 _UNFAILED = 0.5  # of the probability that is left where the program only warned of a cause and ended well: the log does not tell
 # whether anybody misses what it did without. Set, not fitted: people publish such logs only where they do
+_AT_A_LOSS = 0.2  # the same, where an error of this field that no rule knows would else be left without any answer
 # lines of a log that was cut out for what it says: of 35 logs of corpus/ without a failure that are read rightly in general
 # terms the longest has 24; of 62 whole files without one (2026-11-30) three were read so, all wrongly
 _EXCERPT = 40
-_AT_A_LOSS = 0.2  # the same, where an error of this field that no rule knows would else be left without any answer
 _READINGS = 12  # facts that are shown with a condition
 _LONGEST = 2000  # characters of a line that a report holds
 _OF_THE_LOG = ("log", "structure")  # origins of facts
@@ -62,6 +62,7 @@ _BEFORE = 400  # characters of a longer line that are kept before the evidence
 _SUMMARY = 300
 _UNEXPLAINED = 100
 _STEPS = 2
+_ALSO = 2
 _BROKEN_OFF = "the traceback breaks off here, before its error; the lines that follow say what it was"
 
 
@@ -126,7 +127,7 @@ class Writer:
         off_field = self.knowledge.off_field
         unrelated = likeliest is not None and likeliest.cause in off_field and likeliest.prior > none
         confirmed = any(h.status == "confirmed" and h.prior >= CREDIBLE for h in rivals)
-        failures = [f for f in case.structure.failures if not f.caught]
+        failures = case.structure.uncaught
         if confirmed and not unrelated and (failures or unexplained or not case.machine.has_log):
             return "diagnosed"  # the log complains of something, be it vaguely, and the machine says of what
         if not any(line.text.strip() for line in case.lines):
@@ -169,13 +170,14 @@ class Writer:
         return all(e.standing == NOTICE or (e.occurrence and case.lines[e.occurrence.first].level) for e in said)
 
     def _doubted(self, hypothesis: Hypothesis, case: Case) -> bool:
-        """Whether nobody may miss what the log warns of: it ended well, or is long, nothing in it failed, and only general
-        readings speak of the cause: who pastes a line for what it says does not paste a whole file around it."""
+        """Whether it is open that anybody misses what the cause would explain: the log only warns of it and ended well, or is a
+        whole file in which nothing failed, of which only general readings speak of the cause. Who pastes a line for what it says
+        does not paste a file around it."""
         if self._survived(hypothesis, case):
             return True
         said = [e.occurrence for e in hypothesis.evidence if e.supports and e.occurrence]
-        unfailed = not any(not f.caught for f in case.structure.failures) and len(case.lines) > _EXCERPT
-        return unfailed and hypothesis.status == "suspected" and bool(said) and all(o.general for o in said)
+        whole_file = len(case.lines) > _EXCERPT and not case.structure.uncaught
+        return whole_file and hypothesis.status == "suspected" and bool(said) and all(o.general for o in said)
 
     def _next_steps(self, case: Case) -> tuple[FixItem, ...]:
         """What to do about a failure outside this field, where the log shows which kind it is."""
@@ -197,7 +199,7 @@ class Writer:
                 at = [(e.occurrence.first, cause, e.id) for e in sure if e.occurrence and not e.occurrence.general]
                 if at and all(e.supports for e in sure):
                     said.append(min(at))
-        rows = sorted(said)[:_STEPS]
+        rows = sorted(said)[:_ALSO]
         return tuple(AlsoItem(c, causes[c]["title"], s, case.lines[i].number, _text(case, i)) for i, c, s in rows)
 
     def _failed(self, case: Case, failures: Sequence[Failure]) -> tuple[FailedLine, ...]:

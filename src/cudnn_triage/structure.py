@@ -72,9 +72,14 @@ class Structure:
     attempts: tuple[int, ...] = ()  # the lines with which the second and each further attempt of the same thing begins
 
     @property
+    def uncaught(self) -> list[Failure]:
+        """The failures that the program did not survive."""
+        return [failure for failure in self.failures if not failure.caught]
+
+    @property
     def ended_well(self) -> bool:
         """Whether nothing failed, and the last lines say that the work is done."""
-        return self.concluded and all(failure.caught for failure in self.failures)
+        return self.concluded and not self.uncaught
 
     def attempt(self, index: int) -> int:
         """Which attempt a line belongs to, counted from 0."""
