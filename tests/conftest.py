@@ -12,11 +12,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 from cudnn_triage.engine import Triager
 from cudnn_triage.knowledge.base import Knowledge, compile_folders
 
 Write = Callable[..., Path]
+
+settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("unhurried")
 
 CAUSE = """
 id: {id}

@@ -624,21 +624,21 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_every_character_knows_its_place(text: str) -> None:
     log = log_of(text)
     check_places(log, clean(log))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(PIECES, max_size=20).map("".join), st.sampled_from(["utf-16", "utf-16-le", "utf-8-sig"]))
 def test_every_character_knows_its_place_in_other_encodings(text: str, encoding: str) -> None:
     log = log_of(text.encode(encoding))
     check_places(log, clean(log))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(st.binary(max_size=12), PIECES.map(str.encode)), max_size=30).map(b"".join))
 def test_any_bytes_give_lines_that_point_into_them(data: bytes) -> None:
     log = log_of(data)
@@ -651,7 +651,7 @@ def test_any_bytes_give_lines_that_point_into_them(data: bytes) -> None:
             assert min(line.place(index)) >= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(alphabet="abc XYZ.:/()'0", min_size=1, max_size=60), max_size=30))
 def test_text_without_anything_to_clean_is_unchanged(source: list[str]) -> None:
     text = "\n".join(["start of a log", *(f"message {line}" for line in source)])
@@ -761,7 +761,7 @@ def test_an_annotation_of_github_is_lines_and_a_plain_address_stays() -> None:
     assert shown(plain) == [plain]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.sampled_from(

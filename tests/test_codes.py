@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +25,7 @@ EMPTY = frozenset(["the", "a", "an", "is", "was", "of", "for", "to", "not", "in"
 ENUMERATORS = [line.split() for line in (ROOT / "tests" / "enumerators.txt").read_text().splitlines()]
 
 
+@cache
 def load(path: Path) -> dict[str, Any]:
     document: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     return document

@@ -791,6 +791,7 @@ def test_falling_back_is_caught() -> None:
         ("ninja: build stopped: subcommand failed.", "exit-code", ""),
         ("The command '/bin/sh -c make' returned a non-zero code: 2", "exit-code", ""),
         ("slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2022-08-12T01:44:21 DUE TO TIME LIMIT ***", "exit-code", ""),
+        ("slurmstepd-n1: error: *** JOB 1 ON n1 CANCELLED AT 2022-08-12T01:44:21 ***", "exit-code", ""),
         ("=>> PBS: job killed: walltime 43278 exceeded limit 43200", "exit-code", ""),
         ("TERM_OWNER: job killed by owner.", "exit-code", ""),
         (" * ERROR: media-libs/x-7.0::gentoo failed (compile phase):", "exit-code", ""),
@@ -1110,7 +1111,7 @@ FRAGMENTS = [
         max_size=40,
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_lines_have_a_structure(log: list[Line]) -> None:
     structure = parse(log)
     assert len(structure.roles) == len(log)

@@ -69,9 +69,7 @@ def test_hostile_files(triager: Triager, path: Path) -> None:
     everything(triager, path.read_bytes())
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.lists(st.one_of(st.binary(max_size=60), st.sampled_from(SNIPPETS), st.just(b"\n")), max_size=40).map(b"".join)
 )

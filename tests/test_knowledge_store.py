@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Rules
@@ -28,7 +28,6 @@ TEXT = (
 )
 
 
-@settings(deadline=None)
 @given(
     literals=st.lists(TEXT, min_size=1, max_size=12),
     text=st.lists(TEXT, max_size=20).map("".join),

@@ -161,6 +161,23 @@ codes:
     assert [o.rule for o in find(rules, "an unknown error")] == []
 
 
+def test_a_code_is_not_meant_on_a_line_that_its_library_leaves_out(rules: Rules) -> None:
+    rules.file(
+        "codes/exitcodes.yaml",
+        """
+library: exitcodes
+title: signals
+unless: [Checking for]
+source: tests
+read: 2026-11-20
+codes:
+  - {name: SIGUSR1, number: '138', meaning: m}
+""",
+    )
+    assert [o.rule for o in find(rules, "Got signal SIGUSR1")] == ["SIGUSR1"]
+    assert [o.rule for o in find(rules, "-- Checking for SIGUSR1")] == []
+
+
 CALLS = """
 shapes:
   - 'CALL{=:|}{=failed|error}{=:|}{=with code|}NUMBER'
@@ -268,7 +285,7 @@ def test_a_damaged_status_name_is_read_only_if_it_can_be_one_name(rules: Rules) 
     assert not find(rules, "error: LIB_STATUS_WIDTH_X", fuzzy=True)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=400), st.text(max_size=200))
 def test_any_text_around_a_message_leaves_it_found(loaded: Rules, before: str, after: str) -> None:
     lines = [*before.splitlines(), "", LINE, "", *after.splitlines()]
@@ -316,7 +333,7 @@ def triager() -> Triager:
     return Triager(load())
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=60), st.booleans())
 def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yields(
     rows: list[int], wide: bool
@@ -368,7 +385,7 @@ def test_many_messages_beside_letters_beyond_ascii_take_little_time(rules: Rules
 LETTERS = st.text(alphabet="abcd", min_size=1, max_size=30)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(LETTERS, min_size=1, max_size=3), LETTERS, LETTERS)
 def test_what_is_called_too_far_is_never_a_match(parts: list[str], before: str, after: str) -> None:
     for text in (before + "".join(parts) + after, before + parts[0][1:] + after, "".join(parts)[:-1]):
@@ -376,7 +393,7 @@ def test_what_is_called_too_far_is_never_a_match(parts: list[str], before: str, 
             assert not _too_far(parts, {first + second for first, second in pairwise(text)})
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(LETTERS, LETTERS, LETTERS)
 def test_a_part_that_stands_in_a_text_once_lies_where_alignment_puts_it(part: str, before: str, after: str) -> None:
     from rapidfuzz import fuzz

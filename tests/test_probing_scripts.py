@@ -599,7 +599,7 @@ clauses = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.lists(clauses, min_size=1, max_size=3), versions)
 def test_versions_are_judged_as_packaging_judges_them(parts: list[str], version: str) -> None:
     specifier = ",".join(parts)

@@ -498,7 +498,7 @@ def test_read_path(tmp_path: Path) -> None:
         read_path(tmp_path)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.one_of(
         st.binary(max_size=400),
@@ -533,7 +533,7 @@ def test_any_bytes_give_logs_or_a_read_error(data: bytes) -> None:
         clean(log)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.recursive(
         st.text(max_size=12) | st.integers() | st.none(),

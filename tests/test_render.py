@@ -238,7 +238,7 @@ def test_a_sheet_looks_like_its_stream_to_rich(base: Rules) -> None:
     assert "\x1b" not in sheet.getvalue()
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=300))
 def test_any_text_renders(base: Rules, text: str) -> None:
     report = make(base, text.replace("\x00", "") + "\nE: Loaded library 8.0.5 but wanted another " + text)

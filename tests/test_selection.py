@@ -100,7 +100,7 @@ def test_every_line_that_is_read_knows_its_place() -> None:
             assert raw[line.byte(0) :].startswith(line.text.encode())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sizes=st.lists(st.integers(1, 300_000), min_size=1, max_size=6), seed=st.integers(0, 5), ends=st.booleans())
 def test_chunks_of_any_size_give_the_same_log(sizes: list[int], seed: int, ends: bool) -> None:
     chance = random.Random(seed)

@@ -185,7 +185,7 @@ def anchored(framework: str, pick: int) -> dict[str, str]:
     return {package: known[pick % len(known)]} if known and pick else {}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(frameworks, machines, wishes, st.integers(0, 6))
 def test_every_solution_works_by_an_independent_check(
     framework: str, machine: dict[str, str], keep: dict[str, str], pick: int
@@ -203,7 +203,7 @@ def test_every_solution_works_by_an_independent_check(
     assert answer.choice.release in " ".join(answer.commands)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     frameworks, machines, st.sets(st.sampled_from(["gpu", "driver", "system", "python"]), min_size=1), st.integers(0, 6)
 )
@@ -237,7 +237,7 @@ def test_a_solution_holds_whatever_is_not_known(
             assert any(told[name] in question.fact for name in hidden), question
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(frameworks, machines, wishes, st.sets(st.sampled_from(["gpu", "driver", "system", "python"])), st.booleans())
 def test_asking_for_less_never_yields_none_where_more_yields_some(
     framework: str, machine: dict[str, str], keep: dict[str, str], hidden: set[str], drop: bool
@@ -250,7 +250,7 @@ def test_asking_for_less_never_yields_none_where_more_yields_some(
     assert less.status != "none"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(frameworks, machines, wishes)
 def test_what_would_work_if_something_changed_is_complete(
     framework: str, machine: dict[str, str], keep: dict[str, str]

@@ -332,7 +332,7 @@ def breakable(pieces: list[tuple[str, bool]]) -> list[int]:
     return sorted(set(places) - {0, at})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(messages(), st.data(), CASES)
 def test_a_template_matches_its_own_message_broken_anywhere_in_any_case(
     message: Any, data: st.DataObject, case: Any
@@ -348,7 +348,7 @@ def test_a_template_matches_its_own_message_broken_anywhere_in_any_case(
     assert [match[i + 1] for i in range(len(values))] == [case(value) for _, value in values]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(messages(), st.integers(0, 6000), st.integers(0, 6000), st.data())
 def test_the_matcher_finds_a_message_in_a_long_line_and_reads_its_values(
     message: Any, before: int, after: int, data: st.DataObject
@@ -364,7 +364,7 @@ def test_the_matcher_finds_a_message_in_a_long_line_and_reads_its_values(
         assert [show(capture.value) for capture in one.captures] == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(messages(), st.data())
 def test_a_message_that_lacks_one_of_its_words_is_another_message(message: Any, data: st.DataObject) -> None:
     template, pieces, _ = message
@@ -375,7 +375,7 @@ def test_a_message_that_lacks_one_of_its_words_is_another_message(message: Any, 
     assert not found(Matcher(knowledge(template)), text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(messages(), min_size=2, max_size=5))
 def test_templates_of_one_signature_do_not_hinder_each_other(several: list[Any]) -> None:
     matcher = Matcher(knowledge(*(template for template, _, _ in several)))

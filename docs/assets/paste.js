@@ -8,7 +8,7 @@ const MARGIN = 120; // characters of white space and wrapping that a message may
 const MOST = 50; // hits of one template that are looked at
 const IF = 0.25; // what an argument weighs that depends on facts, which this page does not read
 const WORTH = 0.2; // causes with less than this share of the best one's score are not shown
-const FIRST = 3; // letters of an anchor by which templates are looked up; those with a shorter one, or none, are always tried
+const FIRST = 5; // letters of an anchor by which templates are looked up; those with a shorter one, or none, are always tried
 const BLANK = "\u0001";
 
 function squeeze(text) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from .catalogue import architecture_page, gpu_named, gpu_names, library_names, library_page, product_names, product_page
@@ -88,12 +89,39 @@ def find(asked: str, knowledge: Knowledge) -> list[tuple[str, Page]]:
 
 def _named(asked: str, knowledge: Knowledge) -> Iterator[Page]:
     folded = asked.casefold()
-    for name in knowledge.causes:
-        if name == folded:
-            yield cause_page(name, knowledge)
+    if folded in knowledge.causes:
+        yield cause_page(folded, knowledge)
+    for rule in _by_name(knowledge).get(folded, ()):
+        yield rule_page(rule, knowledge)
+
+
+@lru_cache(maxsize=4)
+def _by_name(knowledge: Knowledge) -> dict[str, list[dict[str, Any]]]:
+    """The rules that have a page, by what they are called in small letters."""
+    names: dict[str, list[dict[str, Any]]] = {}
+    for rule in filter(has_page, knowledge.rules):
+        for name in {rule["id"].casefold(), *(name.casefold() for name in rule.get("also", ()))}:
+            names.setdefault(name, []).append(rule)
+    return names
+
+
+@lru_cache(maxsize=4)
+def _by_number(knowledge: Knowledge) -> dict[int, list[tuple[dict[str, Any], tuple[str, ...]]]]:
+    """The codes by number, each with the releases in which it has that number if another is its number now."""
+    numbers: dict[int, list[tuple[dict[str, Any], tuple[str, ...]]]] = {}
     for rule in knowledge.rules:
-        if has_page(rule) and folded in (rule["id"].casefold(), *(name.casefold() for name in rule.get("also", ()))):
-            yield rule_page(rule, knowledge)
+        if rule.get("library") not in knowledge.libraries:
+            continue
+        now = code_number(rule["number"]) if rule["number"] else None
+        releases: dict[int, list[str]] = {}
+        for release, number in rule["numbers"].items():
+            if (value := code_number(number)) is not None:
+                releases.setdefault(value, []).append(release)
+        if now is not None:
+            releases[now] = []
+        for value, older in releases.items():
+            numbers.setdefault(value, []).append((rule, tuple(older)))
+    return numbers
 
 
 def _numbered(asked: str, knowledge: Knowledge) -> Iterator[tuple[str, Page]]:
@@ -102,13 +130,9 @@ def _numbered(asked: str, knowledge: Knowledge) -> Iterator[tuple[str, Page]]:
     if form is None or (wanted := code_number(form["number"])) is None:
         return
     libraries = _libraries(form["words"] or form["name"] or "", knowledge)
-    for rule in knowledge.rules:
-        if rule.get("library") not in libraries:
-            continue
-        current = bool(rule["number"]) and code_number(rule["number"]) == wanted
-        releases = [release for release, number in rule["numbers"].items() if code_number(number) == wanted]
-        if current or releases:
-            release = "" if current else f" ({', '.join(releases)})"
+    for rule, releases in _by_number(knowledge).get(wanted, ()):
+        if rule["library"] in libraries:
+            release = f" ({', '.join(releases)})" if releases else ""
             yield f"{rule['library']} {form['number'].lower()}{release}", rule_page(rule, knowledge)
 
 

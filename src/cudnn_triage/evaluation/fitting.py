@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..evidence import STRENGTHS, Evidence
@@ -12,6 +12,7 @@ from ..ranking import DEFAULTS, rank
 from .labelled import Labelled
 
 FOLDS = 5
+_STANDINGS = ("failing", "plain", "notice")  # those of evidence whose factors are fitted
 _SEED = 20261120  # of the folds and the sample, so that each run gives the same figures
 _PULL = 0.05  # how strongly numbers stay near the written defaults; keeps those that few logs speak of where they were
 _SET = frozenset(
@@ -34,12 +35,10 @@ class Drawn:
     evidence: tuple[Evidence, ...]
 
 
-def loss(
+def _losses(
     drawn: Sequence[Drawn], weights: Mapping[str, float], competing: frozenset[str], harmless: frozenset[str]
-) -> float:
-    """Mean negative log-probability of the right answer (its gold causes, its acceptable ones in part), plus a light
-    pull towards the written defaults so that numbers without data stay put."""
-    total = 0.0
+) -> Iterator[float]:
+    """Of each log the negative log-probability of the right answer: its gold causes, its acceptable ones in part."""
     for item in drawn:
         hypotheses, none = rank(item.evidence, competing, weights)
         by_cause = {h.cause: h.probability for h in hypotheses if h.cause in competing}
@@ -47,9 +46,29 @@ def loss(
         right += _ACCEPTABLE * sum(by_cause.get(c, 0.0) for c in item.case.acceptable)
         if not item.case.gold or any(c in harmless for c in item.case.gold + item.case.acceptable):
             right += none
-        total -= math.log(max(right, 1e-4))
+        yield -math.log(max(right, 1e-4))
+
+
+def _pulled(losses: Sequence[float], weights: Mapping[str, float]) -> float:
+    """Their mean, plus a light pull towards the written defaults so that numbers without data stay put."""
     pull = sum((math.log(max(weights[k], 1e-3)) - math.log(max(DEFAULTS[k], 1e-3))) ** 2 for k in DEFAULTS)
-    return total / max(len(drawn), 1) + _PULL * pull
+    return sum(losses) / max(len(losses), 1) + _PULL * pull
+
+
+def loss(
+    drawn: Sequence[Drawn], weights: Mapping[str, float], competing: frozenset[str], harmless: frozenset[str]
+) -> float:
+    """What fitting makes as small as it can: how improbable the numbers find the labels, and how far they are from the defaults."""
+    return _pulled(list(_losses(drawn, weights, competing, harmless)), weights)
+
+
+def _told_by(name: str, drawn: Sequence[Drawn]) -> list[int]:
+    """The logs whose probabilities a number has a part in: of a strength or a standing, those with such evidence."""
+    if name in STRENGTHS:
+        return [i for i, item in enumerate(drawn) if any(e.strength == name for e in item.evidence)]
+    if name in _STANDINGS:
+        return [i for i, item in enumerate(drawn) if any(e.occurrence and e.standing == name for e in item.evidence)]
+    return list(range(len(drawn)))
 
 
 def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[str]) -> dict[str, float]:
@@ -59,19 +78,24 @@ def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[s
     """
     weights = dict(DEFAULTS)
     sample = random.Random(_SEED).sample(drawn, min(_ENOUGH, len(drawn)))
-    best = loss(sample, weights, competing, harmless)
-    fitted = [name for name in DEFAULTS if name not in _SET]
+    losses = list(_losses(sample, weights, competing, harmless))
+    best = _pulled(losses, weights)
+    fitted = {name: _told_by(name, sample) for name in DEFAULTS if name not in _SET}
     step = 0.4
     while step > 0.04:
         improved = False
-        for name in fitted:
+        for name, told in fitted.items():
             for factor in (math.exp(step), math.exp(-step)):
                 trial = {**weights, name: weights[name] * factor}
                 if not _sane(trial):
                     continue
-                value = loss(sample, trial, competing, harmless)
+                found = _losses([sample[i] for i in told], trial, competing, harmless)
+                changed = losses.copy()
+                for i, its_loss in zip(told, found, strict=True):
+                    changed[i] = its_loss
+                value = _pulled(changed, trial)
                 if value < best - 1e-5:
-                    best, weights, improved = value, trial, True
+                    best, weights, losses, improved = value, trial, changed, True
         if not improved:
             step /= 2
     weights["temperature"] = temperature(drawn, weights, competing, harmless)

@@ -103,12 +103,12 @@ _EXIT = tuple(
         ("FAILED: ", r"FAILED: \S"),
         (
             "CANCELLED",
-            r"(?:slurmstepd: error: |srun: )?\*\*\* (?:JOB|STEP) \S+ (?:STEPD TERMINATED )?ON \S+ CANCELLED AT ",
+            r"(?:slurmstepd(?:-\S{1,100})?: error: |srun: )?\*\*\* (?:JOB|STEP) \S+ (?:STEPD TERMINATED )?ON \S+ CANCELLED AT ",
         ),
         ("job killed", r"(?:=>> PBS|TERM_[A-Z_]+): job killed\b"),
         (" phase)", r"(?:\* )?ERROR: \S+ failed \(\w+ phase\)"),  # Portage
         ("xited with", r"(?:srun|slurmstepd): error: .{0,1000}[Ee]xited with (?:exit )?code (?P<code>\d+)"),
-        (": ", r"(?:srun|slurmstepd|sbatch|salloc): (?:error|fatal): "),
+        (": ", r"(?:srun|slurmstepd(?:-\S{1,100})?|sbatch|salloc): (?:error|fatal): "),
         ("npm ERR!", r"npm ERR! (?:code|errno|signal) (?P<code>\d*)"),
         (
             "ERROR: ",
@@ -182,7 +182,7 @@ _FATAL = tuple(  # a tool's or runtime's own last word
 )
 
 _STARTS = (
-    "terminate called", "Aborted", "Killed", "Segmentation fault", "Bus error", "Illegal instruction", "srun:", "slurmstepd:",
+    "terminate called", "Aborted", "Killed", "Segmentation fault", "Bus error", "Illegal instruction", "srun:", "slurmstepd",
     "make:", "make[", "gmake", "ninja:", "npm ERR!", "##[", "Fatal Python error", "*** ", "error: subprocess", "Process finished",
     "Process completed", "FAILED", "Exception ignored in", "Exception in thread", "mpirun ", "Error response from daemon",
     "\u5df2\u653e\u5f03", "\u6bb5\u9519\u8bef", "\u5df2\u6740\u6b7b", "Sentry is attempting", "note: This error originates",

@@ -276,7 +276,8 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         templates = [] if succeeded else [name for name in (code.name, *others) if len(name) > 6]
         templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
-        rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
+        rule = _code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book)
+        rules.append({**rule, "unless": [text.casefold() for text in codes.unless]})
     for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
         if kind == "numbered":

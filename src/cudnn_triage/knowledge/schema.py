@@ -171,6 +171,7 @@ class Codes(_Strict, kw_only=True, frozen=True):
     calls: list[Text] = field(default_factory=list)
     numbered: list[Text] = field(default_factory=list)
     worded: list[Text] = field(default_factory=list)
+    unless: list[Text] = field(default_factory=list)
     source: Text
     read: Date
     codes: list[Code]
