@@ -38,7 +38,8 @@ def paste_index(knowledge: Knowledge, places: dict[str, str]) -> str:
                 [i + 1, hole[1], hole[2]] for i, hole in enumerate(template["holes"]) if hole[1] in ("code", "text")
             ]
             row = [len(rules), template["anchor"], pattern, flags, template["before"], template["after"]]
-            templates.append([*row, coded] if coded else row)
+            words = template.get("words")  # of each list one stands in what a pattern without an anchor matches
+            templates.append([*row, coded, words] if words else [*row, coded] if coded else row)
         points = [[p["cause"], p["strength"], p["supports"], bool(p["when"])] for p in rule["points_to"]]
         entry: dict[str, Any] = {
             "id": rule["id"],

@@ -787,6 +787,13 @@ def test_what_else_is_wrong_with_a_misnamed_rule_is_told_at_once(folder: Path) -
     assert any(field == "points_to[1].cause" and "no-cheese" in message for field, message in told)
 
 
+def test_an_example_is_not_at_fault_while_its_message_cannot_be_read(folder: Path) -> None:
+    path = folder / GONE_FILE
+    path.write_text(GONE.replace("'the frob went", "'the {:colour} frob went"), encoding="utf-8")
+    (problem,) = lint([folder])
+    assert (problem.file, problem.field) == (f"rules/{GONE_FILE}", "templates[0]")
+
+
 def test_a_cause_is_not_at_fault_while_what_points_to_it_cannot_be_read(folder: Path) -> None:
     (folder / NO_CHEESE_FILE.replace("no-cheese", "no-wine")).write_text(
         NO_CHEESE.replace("cheese", "wine"), encoding="utf-8"

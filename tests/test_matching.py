@@ -168,6 +168,7 @@ def test_a_code_is_not_meant_on_a_line_that_its_library_leaves_out(rules: Rules)
 library: exitcodes
 title: signals
 unless: [Checking for]
+numbered: ['exit code {:code(exitcodes)}']
 source: tests
 read: 2026-11-20
 codes:
@@ -176,6 +177,8 @@ codes:
     )
     assert [o.rule for o in find(rules, "Got signal SIGUSR1")] == ["SIGUSR1"]
     assert [o.rule for o in find(rules, "-- Checking for SIGUSR1")] == []
+    assert "SIGUSR1" in [o.rule for o in find(rules, "ended with exit code 138")]
+    assert [o.rule for o in find(rules, "-- Checking for exit code 138")] == []
 
 
 CALLS = """

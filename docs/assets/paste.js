@@ -86,9 +86,11 @@ function find(index, pasted) {
   const text = plain(pasted);
   const { squeezed, places } = squeeze(text);
   const { byId, byStart } = shelvesOf(index);
+  const lowered = text.toLowerCase();
   const found = new Map();
   for (const template of candidates(index, byStart, squeezed)) {
-    const [number, anchor, , , before, after, coded] = template;
+    const [number, anchor, , , before, after, coded, words] = template;
+    if (words && !words.every((list) => list.some((word) => lowered.includes(word)))) continue;
     let at = squeezed.indexOf(anchor);
     let without = ""; // the window in which the pattern was last looked for in vain
     for (let hits = 0; at >= 0 && hits < MOST; hits++, at = squeezed.indexOf(anchor, at + 1)) {

@@ -275,14 +275,20 @@ def _reads(data: object, path: str) -> Iterator[tuple[str, str]]:
 
 
 def examples(book: Rulebook, knowledge: Knowledge, among: Iterable[schema.Signature]) -> Iterator[Problem]:
-    """Every example of the signatures ``among`` those of the book matches its own one; no near-miss does, not even by likeness."""
+    """Every example of the signatures ``among`` those of the book matches its own one; no near-miss does, not even by likeness.
+
+    One whose messages cannot be read is told of once, and not again for each example.
+    """
     matcher, general, fuzzy = Matcher(knowledge), GeneralReader(knowledge), FuzzyMatcher(knowledge)
+    unread = {problem.file for problem in book.problems if problem.field.startswith(("templates[", "regex["))}
     for signature in among:
         document = book.documents[signature.id]
         if not signature.examples:
             yield document.problem("$.examples", "needs at least one example")
         if not signature.near_misses:
             yield document.problem("$.near_misses", "needs at least one near-miss")
+        if document.file in unread:
+            continue
         find: Callable[[str], set[str]] = partial(
             _matched, matcher, role=Role.SOURCE if signature.inside == "source" else Role.TEXT
         )

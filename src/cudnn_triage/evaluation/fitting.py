@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..evidence import STRENGTHS, Evidence
@@ -35,10 +35,11 @@ class Drawn:
     evidence: tuple[Evidence, ...]
 
 
-def _losses(
+def losses(
     drawn: Sequence[Drawn], weights: Mapping[str, float], competing: frozenset[str], harmless: frozenset[str]
-) -> Iterator[float]:
+) -> list[float]:
     """Of each log the negative log-probability of the right answer: its gold causes, its acceptable ones in part."""
+    found = []
     for item in drawn:
         hypotheses, none = rank(item.evidence, competing, weights)
         by_cause = {h.cause: h.probability for h in hypotheses if h.cause in competing}
@@ -46,20 +47,15 @@ def _losses(
         right += _ACCEPTABLE * sum(by_cause.get(c, 0.0) for c in item.case.acceptable)
         if not item.case.gold or any(c in harmless for c in item.case.gold + item.case.acceptable):
             right += none
-        yield -math.log(max(right, 1e-4))
+        found.append(-math.log(max(right, 1e-4)))
+    return found
 
 
-def _pulled(losses: Sequence[float], weights: Mapping[str, float]) -> float:
-    """Their mean, plus a light pull towards the written defaults so that numbers without data stay put."""
+def loss(each: Sequence[float], weights: Mapping[str, float]) -> float:
+    """What fitting makes as small as it can: the mean of the logs' ``losses``, plus a light pull towards the written defaults
+    so that numbers without data stay put."""
     pull = sum((math.log(max(weights[k], 1e-3)) - math.log(max(DEFAULTS[k], 1e-3))) ** 2 for k in DEFAULTS)
-    return sum(losses) / max(len(losses), 1) + _PULL * pull
-
-
-def loss(
-    drawn: Sequence[Drawn], weights: Mapping[str, float], competing: frozenset[str], harmless: frozenset[str]
-) -> float:
-    """What fitting makes as small as it can: how improbable the numbers find the labels, and how far they are from the defaults."""
-    return _pulled(list(_losses(drawn, weights, competing, harmless)), weights)
+    return sum(each) / max(len(each), 1) + _PULL * pull
 
 
 def _told_by(name: str, drawn: Sequence[Drawn]) -> list[int]:
@@ -78,8 +74,8 @@ def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[s
     """
     weights = dict(DEFAULTS)
     sample = random.Random(_SEED).sample(drawn, min(_ENOUGH, len(drawn)))
-    losses = list(_losses(sample, weights, competing, harmless))
-    best = _pulled(losses, weights)
+    each = losses(sample, weights, competing, harmless)
+    best = loss(each, weights)
     fitted = {name: _told_by(name, sample) for name in DEFAULTS if name not in _SET}
     step = 0.4
     while step > 0.04:
@@ -89,13 +85,11 @@ def fit(drawn: Sequence[Drawn], competing: frozenset[str], harmless: frozenset[s
                 trial = {**weights, name: weights[name] * factor}
                 if not _sane(trial):
                     continue
-                found = _losses([sample[i] for i in told], trial, competing, harmless)
-                changed = losses.copy()
-                for i, its_loss in zip(told, found, strict=True):
-                    changed[i] = its_loss
-                value = _pulled(changed, trial)
-                if value < best - 1e-5:
-                    best, weights, losses, improved = value, trial, changed, True
+                changed = each.copy()
+                for i, value in zip(told, losses([sample[i] for i in told], trial, competing, harmless), strict=True):
+                    changed[i] = value
+                if (total := loss(changed, trial)) < best - 1e-5:
+                    best, weights, each, improved = total, trial, changed, True
         if not improved:
             step /= 2
     weights["temperature"] = temperature(drawn, weights, competing, harmless)

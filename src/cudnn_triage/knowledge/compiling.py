@@ -276,8 +276,7 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         templates = [] if succeeded else [name for name in (code.name, *others) if len(name) > 6]
         templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
-        rule = _code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book)
-        rules.append({**rule, "unless": [text.casefold() for text in codes.unless]})
+        rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
     for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
         if kind == "numbered":
@@ -287,7 +286,8 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
     for rule, code in zip(rules, codes.codes, strict=False):
         told = {"number": code.number, "numbers": code.numbers, "also": code.also, "kind": code.kind}
         rule.update({"library": codes.library, **told, "action": code.action})
-    return rules
+    unless = [text.casefold() for text in codes.unless]
+    return [{**rule, "unless": unless} for rule in rules]
 
 
 def _calls(codes: schema.Codes, book: Rulebook) -> list[Data]:
@@ -312,7 +312,6 @@ def _code_rule(
         "symptom_of": list(code.symptom_of) if code else [],
         "releases": code.releases if code else "",
         "sets": {},
-        "unless": [],
         "inside": "program",
         "survived": bool(code and code.survived == "true"),
         "catch_all": True,
