@@ -186,6 +186,26 @@ def test_a_number_that_is_no_code_is_none(line: str, shipped: Knowledge) -> None
     assert not [d.cause for d in report.diagnoses]
 
 
+OF_ANOTHER_FIELD = "".join(f"09:12:0{n},590 INFO    : step {n} of the installer\n" for n in range(7))
+
+
+@pytest.mark.parametrize(
+    "text", ["Device does not exist.", "Invalid resource handle", "driver shutting down", "integrity checks failed"]
+)
+def test_what_a_library_says_in_everyday_words_counts_only_in_logs_of_this_field(text: str, shipped: Knowledge) -> None:
+    told = f"{OF_ANOTHER_FIELD}09:12:08,001 ERROR   : {text}\n09:12:09,111 ERROR   : Command failed\n"
+    assert not triage(told, knowledge=shipped).diagnoses
+    assert triage(f"09:12:00,001 INFO    : using the GPU\n{told}", knowledge=shipped).diagnoses
+    assert triage(f"ERROR: {text}", knowledge=shipped).diagnoses  # a few lines: somebody chose them
+
+
+def test_the_handler_of_a_signal_in_a_trace_of_system_calls_is_no_signal(shipped: Knowledge) -> None:
+    line = "rt_sigaction(SIGSEGV, NULL, {sa_handler=SIG_DFL, sa_mask=[], sa_flags=0}, 8) = 0\n"
+    assert not triage(
+        f'execve("./a.out", ["./a.out"], 0x7ffd /* 31 vars */) = 0\n{line}+++ exited with 0 +++\n', knowledge=shipped
+    ).diagnoses
+
+
 def test_a_failed_check_that_names_success_is_an_error_that_nobody_explains(shipped: Knowledge) -> None:
     line = "a.out: main.cu:12: main(): Assertion `err == cudaSuccess' failed."
     report = triage(line, knowledge=shipped)

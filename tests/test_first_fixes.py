@@ -235,6 +235,25 @@ def test_a_command_names_the_script_that_was_started_if_its_name_is_no_code(log:
     assert never not in commands
 
 
+NO_GPU_GIVEN = "WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available."
+
+
+@pytest.mark.parametrize(
+    ("start", "image"),
+    [
+        ("$ docker run --rm -it -p 80:80 nvcr.io/nvidia/pytorch:24.05-py3 python a.py", "nvcr.io/nvidia/pytorch:24.05-py3"),
+        ("sudo docker run -v $PWD:/w --shm-size 8g \\\n  -e A='b c' demo bash", "demo"),
+        ("Unable to find image 'ubuntu:22.04' locally", "ubuntu:22.04"),
+        ("$ docker run -it $(reboot) bash", "IMAGE"),
+        ("docker run with your own image", "IMAGE"),
+    ],
+)
+def test_a_command_names_the_image_that_was_started(start: str, image: str) -> None:
+    first = triage(f"{start}\n{NO_GPU_GIVEN}", knowledge=KNOWLEDGE).diagnoses[0].fixes[0]
+    assert f"docker run --rm -it --gpus all {image}" in first.commands
+    assert f"{image} is your image" in first.applies
+
+
 OLD_OOM = "CUDA out of memory. Tried to allocate 2.93 GiB (GPU 0; 23.80 GiB total capacity; 12.04 GiB already allocated; 2.82 GiB free; "
 OLD_OOM += (
     "19.69 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb"
@@ -335,6 +354,13 @@ def test_in_a_notebook_a_shells_commands_are_those_of_a_cell() -> None:
     assert "!nvidia-smi" in {command.split("   #")[0].strip() for command in commands}
     assert not [c for c in commands if c.startswith(("python ", "nvidia-smi", "export ", "cd "))]
     assert not [c for c in commands if c.startswith(("!import ", "!#", "!%"))]
+
+
+def test_a_job_of_a_hosted_service_has_no_cells() -> None:
+    log = '  File "/opt/ml/code/train.py", line 3, in <module>\nRuntimeError: Found no NVIDIA driver on your system.'
+    fixes = triage(log, knowledge=KNOWLEDGE).diagnoses[0].fixes
+    assert any("ml.g5" in command for command in fixes[0].commands)
+    assert not [c for fix in fixes for c in fix.commands if c.startswith("!")]
 
 
 OTHER_LANGUAGES = [  # the log of a program that is not written in Python, the cause, what its first fix has to say

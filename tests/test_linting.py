@@ -1340,7 +1340,7 @@ HOLE = re.compile(r"(?<![${])\{([A-Za-z][\w.-]*)\}")
 
 
 def test_knowledge_gate_commands_take_typed_facts_only(shipped: Rulebook) -> None:
-    """A hole in a command is filled from versions, numbers, names of libraries and scripts, and tables: never from free text."""
+    """A hole in a command is filled from versions, numbers, names of libraries, scripts and images, and tables: never from free text."""
     wrong, seen = [], 0
     of_messages = {name for s in shipped.signatures.values() for t in s.templates for name in RECORDED.findall(t)}
     assert "missing.library" in of_messages
@@ -1353,7 +1353,7 @@ def test_knowledge_gate_commands_take_typed_facts_only(shipped: Rulebook) -> Non
                     stem = name
                     while stem and stem not in shipped.facts:
                         stem = stem.rpartition(".")[0]
-                    typed = stem and shipped.facts[stem].type in ("version", "cc", "int", "soname", "script")
+                    typed = stem and shipped.facts[stem].type in ("version", "cc", "int", "soname", "script", "image")
                     if not (typed or stem in of_tables):
                         wrong.append((cause.id, name, command))
             wrong += [(cause.id, name, "needs") for name in fix.needs if name not in shipped.facts]

@@ -177,6 +177,7 @@ SAMPLES: dict[str, list[str]] = {
     "archs": ["sm_50 sm_60 compute_90", "sm_37 sm_50", "3.5;5.2;8.0+PTX"],
     "soname": ["libcudnn.so.8", "/usr/local/lib/libcublas.so.11", "cudnn64_8.dll", "libfoo.dylib", "libc10_cuda.so"],
     "script": ["train.py", "tools/dist_train.py", "run-2.py"],
+    "image": ["nvcr.io/nvidia/pytorch:24.05-py3", "localhost:5000/a/b_c", "ubuntu", f"a/b@sha256:{'0a' * 32}"],
     "path": ["/usr/lib/python3/a.py", "C:\\x\\y.py", "relative/file"],
     "word": ["conv2d", "a_b.c+d-e", "7"],
 }
@@ -208,6 +209,7 @@ def test_each_hole_takes_each_form_of_its_value_and_no_more(kind: str, value: st
         ("bytes", "1.5GB"),
         ("script", "train.pyc"),
         ("script", "$(reboot).py"),
+        ("image", "$(reboot)"),
         ("word", "two words"),
         ("path", "two words"),
         ("vtuple", "8.6"),

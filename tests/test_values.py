@@ -22,6 +22,7 @@ KINDS = [
     "archs",
     "soname",
     "script",
+    "image",
     "hex",
     "path",
     "word",
@@ -40,6 +41,9 @@ KINDS = [
         ("cudnnint", "8902", "8.9.2"),
         ("script", "tools\\train.py", "tools/train.py"),
         ("script", "/home/u/my project/run_2.py", "run_2.py"),
+        ("image", "nvcr.io/nvidia/pytorch:24.05-py3", "nvcr.io/nvidia/pytorch:24.05-py3"),
+        ("image", "localhost:5000/a/b_c", "localhost:5000/a/b_c"),
+        ("image", "ubuntu.", "ubuntu"),
         ("cudnnint", "90100", "9.1.0"),
         ("cudnnint", "7605", "7.6.5"),
         ("cudaint", "11070", "11.7"),
@@ -65,6 +69,11 @@ def test_notations(kind: str, text: str, shown: str) -> None:
     value = read(kind, text)
     assert value is not None
     assert show(value) == shown
+
+
+@pytest.mark.parametrize("text", ["$(reboot)", "a;b", "x/Y", "-v", "a b", "a:b:c", ""])
+def test_what_is_no_image(text: str) -> None:
+    assert read("image", text) is None
 
 
 @pytest.mark.parametrize(

@@ -190,16 +190,16 @@ class _Names:
         for i, fix in enumerate(cause.fixes):
             yield from self.condition(fix.when, document, f"$.fixes[{i}].when")
             yield from self.condition(fix.first, document, f"$.fixes[{i}].first")
-            for part in ("title", "applies", "why"):
+            for part in ("title", "why"):
                 if found := _HOLE.search(getattr(fix, part)):
-                    told = f"{found[0]} is filled in commands and in 'verify' only, and would be printed as it stands"
+                    told = f"{found[0]} is filled in 'commands', 'applies' and 'verify' only, and would be printed as it stands"
                     yield document.problem(f"$.fixes[{i}].{part}", told)
             for fact in fix.needs:
                 yield from self.fact(fact, document, f"$.fixes[{i}].needs")
-            for part in ("commands", "verify"):
-                for j, command in enumerate(getattr(fix, part)):
-                    for found in _HOLE.finditer(command):
-                        yield from self.fact(found[1], document, f"$.fixes[{i}].{part}[{j}]")
+            filled = [(f"{part}[{j}]", text) for part in ("commands", "verify") for j, text in enumerate(getattr(fix, part))]
+            for part, text in ("applies", fix.applies), *filled:
+                for found in _HOLE.finditer(text):
+                    yield from self.fact(found[1], document, f"$.fixes[{i}].{part}")
 
     def settling(self, item: Settling, document: Document, path: str, confirms: bool) -> Iterator[Problem]:
         """A condition of confirm or refute asks for readings that some probe yields, and can hold."""

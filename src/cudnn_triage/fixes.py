@@ -10,7 +10,7 @@ from .facts import Facts
 from .knowledge.base import Knowledge
 from .light import pattern, replaced
 from .report import FixItem
-from .values import Script, Soname, Value, Version
+from .values import Argument, Soname, Value, Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HOLE = pattern(r"\{([A-Za-z][\w.\[\]-]*)\}")
 _DECIDING = ("gpu.cc", "driver.version", "cuda.driver")  # facts without which the solver is not asked
 _USUAL = "python"  # the language of a program, unless its log shows another
-_TYPED = (Version, Soname, Script, int, float)
+_TYPED = (Version, Soname, Argument, int, float)
 _CODE = pattern(
     r"[!%#{]|import |from |[A-Za-z_][\w.]* = |[A-Za-z_][\w.]*\("
 )  # what a cell of a notebook takes as it is
@@ -125,13 +125,15 @@ def _fix(fix: dict[str, Any], facts: Facts, knowledge: Knowledge) -> FixItem:
     if manager:
         commands = tuple(_called(command, manager, knowledge) for command in commands)
         verify = tuple(_called(command, manager, knowledge) for command in verify)
-    item = FixItem(fix["title"], fix["safety"], commands, fix["applies"], verify, fix["why"], tuple(missing))
+    applies = complete(fix["applies"], facts, knowledge, {})
+    item = FixItem(fix["title"], fix["safety"], commands, applies, verify, fix["why"], tuple(missing))
     return _as_typed(item, facts, knowledge)
 
 
 def _as_typed(item: FixItem, facts: Facts, knowledge: Knowledge) -> FixItem:
-    """A fix as it is typed where the log is from: in a hosted notebook, into cells."""
-    if not facts.values("platform.hosted"):
+    """A fix as it is typed where the log is from: in a hosted notebook, into cells. What a hosted service runs in a container is a
+    job, not a notebook."""
+    if not facts.values("platform.hosted") or facts.values("platform.container"):
         return item
     is_command = _shell(knowledge).match
     verify = tuple(_in_a_cell(check) if is_command(check) else check for check in item.verify)
@@ -177,7 +179,7 @@ def _called(command: str, manager: dict[str, str], knowledge: Knowledge) -> str:
 
 
 def complete(command: str, facts: Facts, knowledge: Knowledge, missing: dict[str, None]) -> str:
-    """``command`` with {fact} holes filled. Only typed values (versions, numbers, names of libraries and scripts) and what a
+    """``command`` with {fact} holes filled. Only typed values (versions, numbers, names of libraries, scripts and images) and what a
     table says enter a command, and quoted; a hole whose fact nobody told takes what is usual, or becomes {what it is} and is
     added to ``missing``.
     """

@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge
 from .light import field, linear_pattern, record
 from .lines import Line
 from .structure import Role, Structure
-from .values import BEYOND, Value, code_number, read
+from .values import BEYOND, BRIEF, Value, code_number, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
+_BRIEF = 6  # lines of a text that is brief
+_OF_FIELD = BRIEF.encode()
 _EASY = 1 << 17  # characters of a text that may be searched as a whole for each template,
 _EASY_WIDE = 1 << 14  # and of one with letters beyond ASCII, all of which each search has to encode
 _PATIENCE = 100  # hits that are tried in vain before a longer one is searched as a whole for the template
@@ -136,9 +138,13 @@ class Stream:
             known = self._held[literal] = literal in self.squeezed
         return known
 
+    def of_its_field(self, wants: list[list[bytes]]) -> bool:
+        """Whether a template that is only meant in logs of this field, as the literals tell that it wants, is meant in this one."""
+        return all(any(map(self.holds, some)) for some in wants if some[0] == _OF_FIELD)
+
     @cached_property
     def _held(self) -> dict[bytes, bool]:
-        return {BEYOND.encode(): not self.text.isascii()}
+        return {BEYOND.encode(): not self.text.isascii(), _OF_FIELD: len(self.lines) <= _BRIEF}
 
     @cached_property
     def _words(self) -> list[int]:

@@ -142,7 +142,7 @@ def _cause(name: str, cause: dict[str, Any], knowledge: Knowledge) -> Iterator[P
         yield Remedy(
             number,
             fix["title"],
-            fix["applies"],
+            _completed(fix["applies"], knowledge),
             fix["safety"],
             commands,
             fix["why"],

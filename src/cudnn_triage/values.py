@@ -53,8 +53,9 @@ class Soname:
         return self.text
 
 
-class Script(str):
-    """The file of a Python program as it is started, by a path that no shell needs quotes for: train.py, tools/train.py."""
+class Argument(str):
+    """What a command is given, of an alphabet for which no shell needs quotes: the file of a Python program (train.py,
+    tools/train.py), the name of a container image."""
 
     __slots__ = ()
 
@@ -172,11 +173,25 @@ def _dll_version(digits: str) -> str:
 _SCRIPT = pattern(r"(?:[A-Za-z0-9_][\w.-]*/)*[A-Za-z][\w.-]*\.py", re.ASCII)
 
 
-def script(text: str) -> Script | None:
+def script(text: str) -> Argument | None:
     """The file of a Python program: by a relative path as it stands, by its name alone where the path leads out of a folder."""
     path = text.strip().replace("\\", "/").removeprefix("./")
     found = _SCRIPT.fullmatch(path) or _SCRIPT.fullmatch(path.rpartition("/")[2])
-    return Script(found[0]) if found else None
+    return Argument(found[0]) if found else None
+
+
+# distribution/reference reference.go, read 2026-11-30: a domain with a port, a path of lower-case words, a tag, a digest
+_IMAGE_WORD = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE = pattern(
+    rf"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/)?{_IMAGE_WORD}(?:/{_IMAGE_WORD})*(?::\w[\w.-]{{0,127}})?(?:@sha256:[0-9a-f]{{64}})?",
+    re.ASCII,
+)
+
+
+def image(text: str) -> Argument | None:
+    """The name of a container image, as Docker and Podman take it; None for what cannot be one (capitals in its path)."""
+    name = text.strip().rstrip(".:")
+    return Argument(name) if _IMAGE.fullmatch(name) else None
 
 
 def _integer(text: str) -> int | None:
@@ -212,6 +227,8 @@ def squeeze(text: str) -> str:
 
 BEYOND = "\x80"
 """Among the literals that a text is asked for: any letter beyond ASCII, whose case is not folded."""
+BRIEF = "\x81"
+"""Among those literals, too: that the text is a few lines only, which nobody would paste here if they were of another field."""
 
 _READERS: dict[str, Callable[[str], Value | None]] = {
     "version": version,
@@ -227,6 +244,7 @@ _READERS: dict[str, Callable[[str], Value | None]] = {
     "archs": capabilities,
     "soname": soname,
     "script": script,
+    "image": image,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..light import linear_pattern
-from ..values import BEYOND, size, squeeze
+from ..values import BEYOND, BRIEF, size, squeeze
 from . import schema
 from .condition_language import UNREADABLE, ConditionError, gate, names
 from .patterns import literal_runs, needed_words, reach, width
@@ -175,7 +175,8 @@ def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Da
     anchored = rule.inside != "unexplained"
     for i, template in enumerate(rule.templates):
         if anchored:
-            compiled += _compiled(template, rule.at, document, f"$.templates[{i}]", book)
+            found = _compiled(template, rule.at, document, f"$.templates[{i}]", book)
+            compiled += [_of_the_field(c, template, book) for c in found] if template in book.texts_of_codes else found
         else:
             told = "a signature that is in: unexplained has patterns only; write it under regex"
             book.problems.append(document.problem(f"$.templates[{i}]", told))
@@ -274,8 +275,11 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         succeeded = code.number == "0"  # its name stands in the checks that failed, and says nothing of why
         others = [name for name in code.also if name.isidentifier()]  # HIP's name for the same error; not 'signal 9'
         templates = [] if succeeded else [name for name in (code.name, *others) if len(name) > 6]
-        templates += [t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
+        for text in (t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3):
+            compiled += [
+                _of_the_field(c, text, book) for c in _compiled(_escape(text), "anywhere", document, path, book)
+            ]
         rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
     for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
@@ -288,6 +292,15 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         rule.update({"library": codes.library, **told, "action": code.action})
     unless = [text.casefold() for text in codes.unless]
     return [{**rule, "unless": unless} for rule in rules]
+
+
+def _of_the_field(template: Data, text: str, book: Rulebook) -> Data:
+    """What a library says of a code, in everyday words ('invalid resource handle'): such a text alone counts only in a log that
+    uses words of this field, or is brief."""
+    words = {word.lower().strip() for word in book.field_words}
+    if any(word in text.lower() for word in words):
+        return template
+    return {**template, "wants": [*template["wants"], [BRIEF, *sorted(map(squeeze, words))]]}
 
 
 def _calls(codes: schema.Codes, book: Rulebook) -> list[Data]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,11 @@ class Rulebook:
     disabled: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
     digest: str = ""
+
+    @cached_property
+    def texts_of_codes(self) -> set[str]:
+        """What libraries say of their codes, as the tables write it. Asked when all rules are read."""
+        return {text for library in self.codes.values() for code in library.codes for text in code.texts}
 
     @property
     def files(self) -> list[Document]:

@@ -85,6 +85,7 @@ class _Asked:
             usable = [b for b in builds(self.framework, known) if way_exists(b, situation, freer, known)]
             order = tuple(nearest_first(usable, situation, self.wishes, self.ground))
         told = replace(self, situation=situation)
+        drivers = _other_drivers(situation, self.ground) if "driver" in freed else [self.situation.driver]
         for build in order:
             tried = situation
             if "python" in freed:
@@ -93,18 +94,21 @@ class _Asked:
             if "forward" in freed:
                 found = told._forward(freed, build, tried, freer, sure)
             else:
-                found = told._changed(freed, build, tried, freer, sure)
+                found = told._changed(freed, build, tried, drivers, freer, sure)
             if found is not None:
                 return found
         return None
 
     def _changed(
-        self, freed: frozenset[str], build: Build, tried: Situation, freer: Wishes, sure: bool
+        self,
+        freed: frozenset[str],
+        build: Build,
+        tried: Situation,
+        drivers: Sequence[Version | None],
+        freer: Wishes,
+        sure: bool,
     ) -> tuple[Option, list[str]] | None:
-        """The build, with the oldest driver that will do where that may be another one."""
-        drivers: list[Version | None] = (
-            [*_other_drivers(tried, self.ground)] if "driver" in freed else [self.situation.driver]
-        )
+        """The build, with the oldest of ``drivers``, in the order of their age, that will do."""
         if not drivers or self._open(build, replace(tried, driver=drivers[-1]), freer, sure) is None:
             return None
         for driver in drivers:
