@@ -241,7 +241,10 @@ NO_GPU_GIVEN = "WARNING: The NVIDIA Driver was not detected.  GPU functionality 
 @pytest.mark.parametrize(
     ("start", "image"),
     [
-        ("$ docker run --rm -it -p 80:80 nvcr.io/nvidia/pytorch:24.05-py3 python a.py", "nvcr.io/nvidia/pytorch:24.05-py3"),
+        (
+            "$ docker run --rm -it -p 80:80 nvcr.io/nvidia/pytorch:24.05-py3 python a.py",
+            "nvcr.io/nvidia/pytorch:24.05-py3",
+        ),
         ("sudo docker run -v $PWD:/w --shm-size 8g \\\n  -e A='b c' demo bash", "demo"),
         ("Unable to find image 'ubuntu:22.04' locally", "ubuntu:22.04"),
         ("$ docker run -it $(reboot) bash", "IMAGE"),

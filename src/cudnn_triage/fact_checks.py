@@ -196,7 +196,9 @@ class _Names:
                     yield document.problem(f"$.fixes[{i}].{part}", told)
             for fact in fix.needs:
                 yield from self.fact(fact, document, f"$.fixes[{i}].needs")
-            filled = [(f"{part}[{j}]", text) for part in ("commands", "verify") for j, text in enumerate(getattr(fix, part))]
+            filled = [
+                (f"{part}[{j}]", text) for part in ("commands", "verify") for j, text in enumerate(getattr(fix, part))
+            ]
             for part, text in ("applies", fix.applies), *filled:
                 for found in _HOLE.finditer(text):
                     yield from self.fact(found[1], document, f"$.fixes[{i}].{part}")
