@@ -10,6 +10,10 @@ Run = tuple[int, int, int]
 """(index in the cleaned text, 0-based column in the raw line, byte offset in the raw log): where an unbroken copy starts."""
 
 
+BRIEF = 6
+"""Lines of a log so short that each was pasted for what it says: it is taken for one of this field without a word of it."""
+
+
 @record(frozen=True, slots=True)
 class Line:
     """One cleaned line.

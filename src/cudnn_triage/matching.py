@@ -13,9 +13,9 @@ from itertools import accumulate, pairwise
 
 from .knowledge.base import Knowledge
 from .light import field, linear_pattern, record
-from .lines import Line
+from .lines import BRIEF, Line
 from .structure import Role, Structure
-from .values import BEYOND, BRIEF, Value, code_number, read
+from .values import BEYOND, PASTED, Value, code_number, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
-_BRIEF = 6  # lines of a text that is brief
-_OF_FIELD = BRIEF.encode()
+_OF_FIELD = PASTED.encode()
 _EASY = 1 << 17  # characters of a text that may be searched as a whole for each template,
 _EASY_WIDE = 1 << 14  # and of one with letters beyond ASCII, all of which each search has to encode
 _PATIENCE = 100  # hits that are tried in vain before a longer one is searched as a whole for the template
@@ -144,7 +143,7 @@ class Stream:
 
     @cached_property
     def _held(self) -> dict[bytes, bool]:
-        return {BEYOND.encode(): not self.text.isascii(), _OF_FIELD: len(self.lines) <= _BRIEF}
+        return {BEYOND.encode(): not self.text.isascii(), _OF_FIELD: len(self.lines) <= BRIEF}
 
     @cached_property
     def _words(self) -> list[int]:

@@ -227,8 +227,8 @@ def squeeze(text: str) -> str:
 
 BEYOND = "\x80"
 """Among the literals that a text is asked for: any letter beyond ASCII, whose case is not folded."""
-BRIEF = "\x81"
-"""Among those literals, too: that the text is a few lines only, which nobody would paste here if they were of another field."""
+PASTED = "\x81"
+"""Among those literals, too: that the text is brief (lines.BRIEF), so that somebody pasted it here for what it says."""
 
 _READERS: dict[str, Callable[[str], Value | None]] = {
     "version": version,

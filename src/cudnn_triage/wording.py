@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .knowledge.base import Knowledge
 from .light import pattern
-from .lines import Line
+from .lines import BRIEF, Line
 from .matching import Occurrence, speaks
 from .structure import Role, Structure
 from .values import squeeze
@@ -22,7 +22,6 @@ _NAME = pattern(
 )
 _SOURCE = pattern(r"\.(?:cuh?|cpp|cc|cxx|hpp|h)\b")  # how the name of a C++ or CUDA source file ends
 PRINTED = (Role.TEXT, Role.RECORD, Role.EXCEPTION)
-_SHORT = 6  # lines of a log of which each was pasted for what it says
 
 
 def has_field_word(text: str, knowledge: Knowledge) -> bool:
@@ -66,7 +65,7 @@ def spoken_of(occurrences: Sequence[Occurrence], knowledge: Knowledge) -> set[in
 def pasted(structure: Structure) -> list[int]:
     """All printed lines of a log so short that each of them was pasted for what it says, in whatever words; else none."""
     printed = [i for i, role in enumerate(structure.roles) if role in PRINTED]
-    return printed if len(printed) <= _SHORT else []
+    return printed if len(printed) <= BRIEF else []
 
 
 def complains(line: Line, knowledge: Knowledge) -> bool:

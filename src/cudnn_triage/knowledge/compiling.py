@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..light import linear_pattern
-from ..values import BEYOND, BRIEF, size, squeeze
+from ..values import BEYOND, PASTED, size, squeeze
 from . import schema
 from .condition_language import UNREADABLE, ConditionError, gate, names
 from .patterns import literal_runs, needed_words, reach, width
@@ -176,7 +176,8 @@ def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Da
     for i, template in enumerate(rule.templates):
         if anchored:
             found = _compiled(template, rule.at, document, f"$.templates[{i}]", book)
-            compiled += [_of_the_field(c, template, book) for c in found] if template in book.texts_of_codes else found
+            of_a_code = squeeze(template) in book.texts_of_codes
+            compiled += [_of_the_field(c, template, book) for c in found] if of_a_code else found
         else:
             told = "a signature that is in: unexplained has patterns only; write it under regex"
             book.problems.append(document.problem(f"$.templates[{i}]", told))
@@ -300,7 +301,7 @@ def _of_the_field(template: Data, text: str, book: Rulebook) -> Data:
     words = {word.lower().strip() for word in book.field_words}
     if any(word in text.lower() for word in words):
         return template
-    return {**template, "wants": [*template["wants"], [BRIEF, *sorted(map(squeeze, words))]]}
+    return {**template, "wants": [*template["wants"], [PASTED, *sorted(map(squeeze, words))]]}
 
 
 def _calls(codes: schema.Codes, book: Rulebook) -> list[Data]:

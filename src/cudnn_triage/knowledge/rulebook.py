@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..near import nearest
+from ..values import squeeze
 from . import schema
 from .cache import digest
 from .condition_language import HOLDS, UNREADABLE, ConditionError, Tree, named, parse
@@ -56,8 +57,8 @@ class Rulebook:
 
     @cached_property
     def texts_of_codes(self) -> set[str]:
-        """What libraries say of their codes, as the tables write it. Asked when all rules are read."""
-        return {text for library in self.codes.values() for code in library.codes for text in code.texts}
+        """What libraries say of their codes, in the form in which texts are compared. Asked when all rules are read."""
+        return {squeeze(text) for library in self.codes.values() for code in library.codes for text in code.texts}
 
     @property
     def files(self) -> list[Document]:
