@@ -411,12 +411,12 @@ def test_confidence_is_set_by_blind_answers_where_there_are_enough(small: Rules)
 
 
 def test_old_blind_answers_do_not_hold_confidence_down(small: Rules) -> None:
-    """What worse rules got wrong long ago says nothing where a hundred newer first answers are known."""
+    """What worse rules got wrong long ago says nothing where a thousand newer first answers are known."""
     triager = small.triager()
     old = [replace(case(f"o{i}", EMPTY, "empty"), blind=Recorded(("broken",), date="2020-01-01")) for i in range(50)]
     new = [
         replace(case(f"n{i}", EMPTY, "empty"), blind=Recorded(("empty" if i % 10 else "broken",), date="2021-01-01"))
-        for i in range(100)
+        for i in range(1000)
     ]
     weights = fit(drawn_from(triager, old + new), triager.knowledge.competing, harmless_causes(triager))
     given = answers(triager, new[:1], examine(triager, new[:1]), weights)

@@ -66,6 +66,18 @@ def test_a_catch_all_outside_the_field_does_not_count_as_knowing(general: Rules)
     assert causes(general, f"{FAILED}No such file: gizmo is gone") == ["gizmo-gone"]
 
 
+ELSEWHERE = "".join(f"12:00:0{n} tram {n} waits at the depot\n" for n in range(7))
+
+
+def test_a_log_of_another_field_is_not_read_in_general_terms(general: Rules) -> None:
+    general.file("facts/names.yaml", "area: names\nfield_names: [torchlet]\n")
+    lost = f"{FAILED}my gizmo seems lost"
+    assert causes(general, ELSEWHERE + lost) == []
+    assert causes(general, ELSEWHERE + "the GPU is warm\n" + lost) == ["gizmo-gone"]
+    assert causes(general, ELSEWHERE + "import torchlet\n" + lost) == ["gizmo-gone"]
+    assert causes(general, lost) == ["gizmo-gone"]  # brief: pasted for what it says
+
+
 def test_where_the_failure_does_not_say_why_the_lines_above_it_are_read(general: Rules) -> None:
     assert causes(general, "gpu error: a gizmo is lost\nAborted (core dumped)") == ["gizmo-gone"]
     assert causes(general, "a gizmo is lost\nAborted (core dumped)") == []
@@ -112,7 +124,7 @@ def test_what_is_read_in_general_terms_is_never_believed_much(general: Rules) ->
     general.file(
         "weights.yaml", "temperature: 0.3\n"
     )  # so sharp that a message which is known would count for nearly all
-    both = f"{FAILED}my gizmo seems lost\n{FAILED}another gizmo is gone"
+    both = f"{FAILED}my gizmo seems lost on a GPU\n{FAILED}another gizmo is gone"
     (said,) = triage(both, knowledge=general.knowledge()).diagnoses
     assert 0.5 < said.confidence <= DEFAULTS["general"]
 
@@ -185,7 +197,7 @@ def test_above_a_tools_word_that_says_nothing_the_lines_are_read(general: Rules)
 
 
 def test_at_last_all_that_reads_like_an_error_is_read(general: Rules) -> None:
-    chatter = "one\ntwo\nthree\nfour\nfive\nsix\n"
+    chatter = "gpu 1\ntwo\nthree\nfour\nfive\nsix\n"
     assert causes(general, f"{chatter}error: my gizmo seems lost") == ["gizmo-gone"]
     assert causes(general, f"{chatter}[ERROR] my gizmo seems lost") == ["gizmo-gone"]
     assert causes(general, f"{chatter}my gizmo seems lost") == []

@@ -136,7 +136,7 @@ def test_a_log_of_which_rules_know_nothing_is_read_whole(words: Rules) -> None:
 
 def test_a_long_log_is_read_where_it_complains(words: Rules) -> None:
     words.signature("elsewhere", "the kettle boiled", more=f"{KETTLE}catch_all: true\n")
-    quiet = "step\n" * 400
+    quiet = "step on the gpu\n" * 400
     assert causes(words, f"{quiet}loading the sprocket\nerror: the kettle boiled")[0] == "right"
     assert said(words, f"loading the sprocket\n{quiet}error: the kettle boiled").verdict == "unrelated"
 
@@ -167,6 +167,12 @@ def test_words_never_accuse_a_run_that_ended_well(words: Rules) -> None:
     assert causes(words, turning)[0] == "right"
     assert said(words, f"{turning}\nTraining complete").diagnoses == ()
     assert said(words, f"{turning} in the kitchen").diagnoses == ()
+
+
+def test_words_say_nothing_in_a_log_of_another_field(words: Rules) -> None:
+    tram = "".join(f"12:00:0{n} tram {n} waits at the depot\n" for n in range(7))
+    assert said(words, f"{tram}error: sprocket lost").diagnoses == ()
+    assert causes(words, f"{tram}error: sprocket of the GPU lost")[0] == "right"
 
 
 def test_a_command_or_a_word_that_complains_of_nothing_is_no_log(words: Rules) -> None:

@@ -1121,6 +1121,12 @@ def test_a_signature_for_unexplained_lines_has_patterns_only(folder: Path) -> No
     assert "write it under regex" in problems[0].message
 
 
+def test_a_general_signature_cannot_ask_for_logs_of_the_field(folder: Path) -> None:
+    change(folder, OLD, "templates:", "in: unexplained\nof_field: true\ntemplates:")
+    (problem,) = [p for p in lint([folder]) if p.field == "of_field"]
+    assert "never asked about logs of other fields" in problem.message
+
+
 def test_a_folder_without_rules_is_a_mistake(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (problem,) = lint([folder, tmp_path / "logs"])

@@ -20,7 +20,7 @@ from cudnn_triage.grammar import parse
 from cudnn_triage.knowledge.base import load
 from cudnn_triage.lines import Line
 from cudnn_triage.matching import Matcher, Occurrence, Stream
-from cudnn_triage.reading import read
+from cudnn_triage.reading import read, read_text
 
 MESSAGE = "Loaded runtime CuDNN library: {cudnn.loaded:version} but source was compiled with: {cudnn.compiled:version}"
 LINE = "E cuda_dnn.cc:352] Loaded runtime CuDNN library: 8.0.5 but source was compiled with: 8.1.0."
@@ -82,6 +82,22 @@ def test_the_place_of_a_match_and_of_its_values(loaded: Rules) -> None:
 
 def test_every_repetition_is_found_once(loaded: Rules) -> None:
     assert len(find(loaded, "\n".join([LINE] * 7))) == 7
+
+
+def test_a_message_in_everyday_words_may_count_only_in_logs_of_the_field(rules: Rules) -> None:
+    rules.cause("c")
+    rules.facts()
+    rules.points("bus", "the bus is late again", "c", more="of_field: true\n")
+    elsewhere = "".join(f"12:00:0{n} tram {n} waits at the depot\n" for n in range(7))
+    triager = rules.triager()
+
+    def causes(text: str) -> list[str]:
+        return [d.cause for d in triager.triage(read_text(text, "")).diagnoses]
+
+    assert causes("the bus is late again") == ["c"]
+    assert causes(f"{elsewhere}the bus is late again") == []
+    assert causes(f"{elsewhere}the bus is late again\nno cuda today") == ["c"]
+    assert causes(f"{elsewhere}the bus was late agaim\n") == []  # nor by likeness
 
 
 def test_a_status_name_is_not_found_inside_a_longer_one(rules: Rules) -> None:

@@ -60,7 +60,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
         "texts": {},
     }
     empty |= {"probes": {}, "settings": {}, "elsewhere": [], "no_gpu": None, "cure_first": []}
-    return Knowledge({"digest": "", "rules": [rule], "field_words": [], "error_words": [], **empty})
+    return Knowledge({"digest": "", "rules": [rule], "field_words": [], "field_marks": [], "error_words": [], **empty})
 
 
 def found(matcher: Matcher, text: str) -> list[Occurrence]:

@@ -53,16 +53,16 @@ class Triager:
         """Everything the log says, before ranking."""
         knowledge = self.knowledge
         structure = parse(lines)
-        stream = Stream(lines)
+        stream = Stream(lines, knowledge.field_marks)
         found = self._matcher.find(stream, structure)
         found = sorted([*found, *self._fuzzy.find(stream, structure, found)], key=lambda o: (o.first, o.start, o.rule))
         occurrences = silence_catch_alls(found, knowledge)
         structure = with_notices(structure, occurrences, knowledge)
         given = tuple(facts)
-        case = self._case(occurrences, lines, structure, given)
-        if general := self._general.read(case):
+        case = self._case(occurrences, stream, structure, given)
+        if case.of_the_field and (general := self._general.read(case)):
             occurrences = sorted([*occurrences, *general], key=lambda o: (o.first, o.start, o.rule))
-            case = self._case(occurrences, lines, structure, given)
+            case = self._case(occurrences, stream, structure, given)
         named = [o for o in case.occurrences if not o.general]
         case = replaced(case, unknown=tuple(unexplained_lines(named, lines, structure, knowledge)))
         return replaced(case, hunches=self._hunches.of(case)) if self._hunches else case
@@ -74,12 +74,13 @@ class Triager:
         return Hunches(head, self.knowledge.hunch_rows, self.knowledge) if head else None
 
     def _case(
-        self, occurrences: list[Occurrence], lines: Sequence[Line], structure: Structure, given: tuple[Fact, ...]
+        self, occurrences: list[Occurrence], stream: Stream, structure: Structure, given: tuple[Fact, ...]
     ) -> Case:
-        knowledge = self.knowledge
+        knowledge, lines = self.knowledge, stream.lines
         known = collect_facts(occurrences, lines, knowledge, given, structure)
         for fact in structure_facts(occurrences, lines, structure, knowledge):
             known.add(fact)
+        known.add(Fact("log.of_field", "yes" if stream.of_the_field else "no", "structure"))
         derive(known, knowledge)
         evidence, echoes = weigh(occurrences, lines, structure, known, knowledge)
         carried = Facts([*known, *found]) if (found := carriers(occurrences, lines)) else None
@@ -137,7 +138,7 @@ class Triager:
     def captures(self, text: str) -> list[Fact]:
         """The facts that the messages in ``text`` carry."""
         lines = clean(read_text(text, ""))
-        occurrences = self._matcher.find(Stream(lines), parse(lines))
+        occurrences = self._matcher.find(Stream(lines, self.knowledge.field_marks), parse(lines))
         return list(collect_facts(occurrences, lines, self.knowledge))
 
 

@@ -67,6 +67,11 @@ class Case:
         return self.carried or self.facts
 
     @property
+    def of_the_field(self) -> bool:
+        """Whether the log uses words or names of this field, or is brief."""
+        return "no" not in self.facts.values("log.of_field")
+
+    @property
     def met(self) -> frozenset[str]:
         """The signatures that matched, and the causes that something speaks for."""
         return frozenset({o.rule for o in self.occurrences} | {e.cause for e in self.evidence if e.supports})

@@ -151,7 +151,7 @@ def _libraries(words: str, knowledge: Knowledge) -> set[str]:
 def _matched(asked: str, knowledge: Knowledge) -> Iterator[Page]:
     """The messages and codes in a pasted text, in the order in which they stand there."""
     lines = clean(read_text(asked, "<text>"))
-    found = Matcher(knowledge).find(Stream(lines), parse(lines))
+    found = Matcher(knowledge).find(Stream(lines, knowledge.field_marks), parse(lines))
     for name in dict.fromkeys(o.rule for o in sorted(found, key=lambda o: (o.first, o.start))):
         rule: dict[str, Any] = knowledge.by_id[name]
         if has_page(rule) and (rule["points_to"] or rule["code"]):

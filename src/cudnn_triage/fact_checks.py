@@ -30,6 +30,7 @@ STRUCTURE_FACTS = {
     "log.program": "word",
     "log.carrier": "word",
     "log.ended": "word",
+    "log.of_field": "word",
 }
 """Facts that the structure of the log yields without a rule (docs/rules.md), with their types."""
 _FOR_FIXES = "log.carrier"  # not known yet when causes are weighed

@@ -118,7 +118,7 @@ class FuzzyMatcher:
             rule, template = self.knowledge.rules.template(number)
             if _too_far(template["parts"], pairs) or not _may_agree(template, lowered, squeezed):
                 continue
-            if not stream.of_its_field(self.knowledge.rules.wants(number)):
+            if not stream.means(self.knowledge.rules.wants(number)):
                 continue
             score, spans = _align(template["parts"], whole)
             if score < _THRESHOLD or not spans or spans[0][0] >= len(own):

@@ -200,7 +200,8 @@ def guess(found: list[Hypothesis], none: float, case: Case, knowledge: Knowledge
     likeliest = max((e.odds for e in suspects), default=0.0)
     sure = field >= _CLEAR and likeliest >= _LEADING
     open_to_words = (
-        (sure or (field >= _PUZZLED and likeliest >= _GUESSED))
+        case.of_the_field
+        and (sure or (field >= _PUZZLED and likeliest >= _GUESSED))
         and not case.structure.ended_well
         and sum(h.prior for h in ours.values()) <= _OPEN
         and not any(_of_another_kind(e, knowledge) for h in found for e in h.evidence)

@@ -339,17 +339,17 @@ def _read(general: GeneralReader, text: str) -> set[str]:
 def _matched(matcher: Matcher, text: str, role: Role) -> set[str]:
     lines = [Line(line, number, 0, 0) for number, line in enumerate(text.splitlines(), 1)]
     structure = Structure(tuple(role for _ in lines))
-    return {occurrence.rule for occurrence in matcher.find(Stream(lines), structure)}
+    return {occurrence.rule for occurrence in matcher.find(Stream(lines, matcher.knowledge.field_marks), structure)}
 
 
 def _alike(fuzzy: FuzzyMatcher, matcher: Matcher, text: str) -> set[str]:
     lines = clean(read_text(text))
-    stream, structure = Stream(lines), parse(lines)
+    stream, structure = Stream(lines, matcher.knowledge.field_marks), parse(lines)
     return {occurrence.rule for occurrence in fuzzy.find(stream, structure, matcher.find(stream, structure))}
 
 
 def _in_log(matcher: Matcher, lines: list[Line]) -> set[str]:
-    return {occurrence.rule for occurrence in matcher.find(Stream(lines), parse(lines))}
+    return {occurrence.rule for occurrence in matcher.find(Stream(lines, matcher.knowledge.field_marks), parse(lines))}
 
 
 def _ids(book: Rulebook) -> set[str]:

@@ -15,7 +15,7 @@ from .knowledge.base import Knowledge
 from .light import field, linear_pattern, record
 from .lines import BRIEF, Line
 from .structure import Role, Structure
-from .values import BEYOND, PASTED, Value, code_number, read
+from .values import BEYOND, OF_THE_FIELD, Value, code_number, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _LONGEST_LINE = 4000  # a window reaches to the ends of its line unless the line
 _LONGEST_ANY = 400  # what an ``any`` hole may hold (docs/rules.md)
 _MOST = 1000  # matches of one template that are looked at; further ones add nothing to a diagnosis
 _REPEATED = 3000  # characters of a window that may come again
-_OF_FIELD = PASTED.encode()
+_OF_FIELD = OF_THE_FIELD.encode()
 _EASY = 1 << 17  # characters of a text that may be searched as a whole for each template,
 _EASY_WIDE = 1 << 14  # and of one with letters beyond ASCII, all of which each search has to encode
 _PATIENCE = 100  # hits that are tried in vain before a longer one is searched as a whole for the template
@@ -69,6 +69,7 @@ class Stream:
     """The cleaned lines in the order in which they are matched: each rank's lines together, so that messages stay whole."""
 
     lines: Sequence[Line]
+    marks: Sequence[bytes] = ()  # words and names of the field, squeezed
     order: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -134,16 +135,21 @@ class Stream:
         """Whether a literal stands somewhere in the squeezed text."""
         known = self._held.get(literal)
         if known is None:
-            known = self._held[literal] = literal in self.squeezed
+            known = self._held[literal] = self.of_the_field if literal == _OF_FIELD else literal in self.squeezed
         return known
 
-    def of_its_field(self, wants: list[list[bytes]]) -> bool:
-        """Whether a template that is only meant in logs of this field, as the literals tell that it wants, is meant in this one."""
-        return all(any(map(self.holds, some)) for some in wants if some[0] == _OF_FIELD)
+    @cached_property
+    def of_the_field(self) -> bool:
+        """Whether the log uses words or names of this field, or is so brief that it was pasted for what it says."""
+        return len(self.lines) <= BRIEF or any(mark in self.squeezed for mark in self.marks)
+
+    def means(self, wants: list[list[bytes]]) -> bool:
+        """Whether a template that may count only in logs of this field, as what it wants tells, counts in this one."""
+        return [_OF_FIELD] not in wants or self.of_the_field
 
     @cached_property
     def _held(self) -> dict[bytes, bool]:
-        return {BEYOND.encode(): not self.text.isascii(), _OF_FIELD: len(self.lines) <= BRIEF}
+        return {BEYOND.encode(): not self.text.isascii()}
 
     @cached_property
     def _words(self) -> list[int]:

@@ -227,8 +227,8 @@ def squeeze(text: str) -> str:
 
 BEYOND = "\x80"
 """Among the literals that a text is asked for: any letter beyond ASCII, whose case is not folded."""
-PASTED = "\x81"
-"""Among those literals, too: that the text is brief (lines.BRIEF), so that somebody pasted it here for what it says."""
+OF_THE_FIELD = "\x81"
+"""Among those literals, too: that the text uses words or names of this field, or is brief (lines.BRIEF): pasted for what it says."""
 
 _READERS: dict[str, Callable[[str], Value | None]] = {
     "version": version,

@@ -41,6 +41,8 @@ class Knowledge:
         core = store.json("core")
         self.digest: str = store.digest
         self.field_words: list[str] = core["field_words"]
+        self.field_marks = [mark.encode() for mark in core["field_marks"]]
+        """Words and names of this field, squeezed (but those told by a space); where none stands in a log it is of another."""
         self.error_words: list[str] = core["error_words"]
         self.weights: dict[str, float] = core["weights"]
         self.rules = Rules(store)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..light import linear_pattern
-from ..values import BEYOND, PASTED, size, squeeze
+from ..values import BEYOND, OF_THE_FIELD, size, squeeze
 from . import schema
 from .condition_language import UNREADABLE, ConditionError, gate, names
 from .patterns import literal_runs, needed_words, reach, width
@@ -69,6 +69,7 @@ def compile_rulebook(book: Rulebook) -> Data:
         "cure_first": book.cure_first,
         "recipes": {name: msgspec.to_builtins(recipe) for name, recipe in book.recipes.items()},
         "field_words": sorted({w.lower() for w in book.field_words}),
+        "field_marks": sorted({squeeze(w) for w in (*book.field_words, *book.field_names) if w == w.strip()}),
         "error_words": sorted({w.lower() for w in book.error_words}),
         "weights": book.weights,
         "hunches": _hunches(book.hunches, book) if book.hunches else None,
@@ -177,12 +178,17 @@ def _signature(rule: schema.Signature, document: Document, book: Rulebook) -> Da
         if anchored:
             found = _compiled(template, rule.at, document, f"$.templates[{i}]", book)
             of_a_code = squeeze(template) in book.texts_of_codes
-            compiled += [_of_the_field(c, template, book) for c in found] if of_a_code else found
+            compiled += [_everyday(c, template, book) for c in found] if of_a_code else found
         else:
             told = "a signature that is in: unexplained has patterns only; write it under regex"
             book.problems.append(document.problem(f"$.templates[{i}]", told))
     for i, pattern in enumerate(rule.regex):
         compiled += _regex(pattern, rule.types, document, f"$.regex[{i}]", book, anchored=anchored)
+    if rule.of_field == "true" and anchored:
+        compiled = [_of_the_field(template) for template in compiled]
+    elif rule.of_field == "true":
+        told = "general signatures are never asked about logs of other fields"
+        book.problems.append(document.problem("$.of_field", told))
     return {
         "id": rule.id,
         "title": rule.title,
@@ -278,9 +284,7 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
         templates = [] if succeeded else [name for name in (code.name, *others) if len(name) > 6]
         compiled = [c for t in templates for c in _compiled(_escape(t), "anywhere", document, path, book)]
         for text in (t for t in code.texts if len(t) >= 20 and len(t.split()) >= 3):
-            compiled += [
-                _of_the_field(c, text, book) for c in _compiled(_escape(text), "anywhere", document, path, book)
-            ]
+            compiled += [_everyday(c, text, book) for c in _compiled(_escape(text), "anywhere", document, path, book)]
         rules.append(_code_rule(code.name, f"{code.name}: {code.meaning}", compiled, code, document, path, book))
     for kind, found in (("numbered", codes.numbered), ("worded", codes.worded)):
         compiled = [c for i, t in enumerate(found) for c in _compiled(t, "anywhere", document, f"$.{kind}[{i}]", book)]
@@ -295,13 +299,15 @@ def _codes(codes: schema.Codes, document: Document, book: Rulebook) -> list[Data
     return [{**rule, "unless": unless} for rule in rules]
 
 
-def _of_the_field(template: Data, text: str, book: Rulebook) -> Data:
-    """What a library says of a code, in everyday words ('invalid resource handle'): such a text alone counts only in a log that
-    uses words of this field, or is brief."""
-    words = {word.lower().strip() for word in book.field_words}
-    if any(word in text.lower() for word in words):
-        return template
-    return {**template, "wants": [*template["wants"], [PASTED, *sorted(map(squeeze, words))]]}
+def _everyday(template: Data, text: str, book: Rulebook) -> Data:
+    """What a library says of a code: in everyday words ('invalid resource handle') it counts alone only in a log of this field."""
+    ours = any(word.lower().strip() in text.lower() for word in book.field_words)
+    return template if ours else _of_the_field(template)
+
+
+def _of_the_field(template: Data) -> Data:
+    """A template that counts only in a log that uses words or names of this field, or is brief."""
+    return {**template, "wants": [*template["wants"], [OF_THE_FIELD]]}
 
 
 def _calls(codes: schema.Codes, book: Rulebook) -> list[Data]:

@@ -16,7 +16,7 @@ Data = dict[str, Any]
 
 _RARE = 12  # a word that stands in no more templates than this is what tells a message from others
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_CORE = ("field_words", "error_words", "weights")
+_CORE = ("field_words", "field_marks", "error_words", "weights")
 _WHOLE = (
     "libraries", "numbers", "texts", "probes", "settings", "elsewhere", "no_gpu", "cure_first", "recipes",
 )  # fmt: skip

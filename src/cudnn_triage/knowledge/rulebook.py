@@ -44,6 +44,7 @@ class Rulebook:
     no_gpu: str = ""
     cure_first: list[str] = field(default_factory=list)
     field_words: list[str] = field(default_factory=list)
+    field_names: list[str] = field(default_factory=list)
     error_words: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
     hunches: schema.Hunches | None = None
@@ -204,6 +205,7 @@ def _read_facts(document: Document, book: Rulebook) -> None:
             raise document.problem(f"$.facts.{name}", f"already declared with type {book.facts[name].type!r}")
         book.facts[name] = fact
     book.field_words += area.field_words
+    book.field_names += area.field_names
     book.error_words += area.error_words
     book.documents[document.file] = document
 

@@ -55,6 +55,7 @@ class Signature(_Strict, kw_only=True, frozen=True):
     inside: Literal["program", "source", "any", "unexplained"] = field(default="program", name="in")
     survived: Flag = "false"
     catch_all: Flag = "false"
+    of_field: Flag = "false"
     releases: str = ""
     examples: list[Text] = field(default_factory=list)
     near_misses: list[Text] = field(default_factory=list)
@@ -300,6 +301,7 @@ class FactArea(_Strict, kw_only=True, frozen=True):
     area: Id
     facts: dict[str, FactType] = field(default_factory=dict)
     field_words: list[Text] = field(default_factory=list)
+    field_names: list[Text] = field(default_factory=list)
     error_words: list[Text] = field(default_factory=list)
 
 
