@@ -374,6 +374,26 @@ def test_ipython_of_old() -> None:
     assert only_raised(structure).frames[1].file.endswith("session.py")
 
 
+def test_frames_as_colab_copies_them_as_links() -> None:
+    structure = read("""
+        ImportError                               Traceback (most recent call last)
+        [<ipython-input-5-3ba3>](https://localhost:8080/#) in <module>
+        ----> 2 import mmcv.ops
+
+        [/usr/local/lib/python3.10/dist-packages/mmcv/utils/ext_loader.py](https://localhost:8080/#) in load_ext(name, funcs)
+             11     def load_ext(name, funcs):
+        ---> 12         ext = importlib.import_module(name)
+
+        ImportError: undefined symbol: _ZN2at4_ops
+    """)
+    frames = only_raised(structure).frames
+    assert [f.file for f in frames] == [
+        "<ipython-input-5-3ba3>",
+        "/usr/local/lib/python3.10/dist-packages/mmcv/utils/ext_loader.py",
+    ]
+    assert [f.package for f in structure.failures] == ["mmcv"]
+
+
 PYTEST = """
 =================================== FAILURES ===================================
 ___________________________ test_conv_channels_last ____________________________

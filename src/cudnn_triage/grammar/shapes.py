@@ -17,6 +17,7 @@ CHAINS = (
 _FRAME_PY = pattern(r'(?:> ?)?File "([^"\n]*)"(?:, line (\d+))?(?:,? in ?(.*))?')
 _FRAME_IPY = pattern(r"File ([^\s\"].*?):(\d+)(?:, in ?(.*)|\s*)$")
 _CELL = pattern(r"((?:Cell|Input) In ?\[\d+\])(?:, line (\d+))?(?:, in ?(.*))?")
+_LINKED = pattern(r"\[(.+)\]\(https?://[^()\s]+\)$")  # as Colab copies the file of a frame
 _RICH = pattern(r"(\S[^\n]*?):(\d+) in(?: (\S+))?\s*$")
 _SHORT = pattern(r"([^\s:]\S*?\.\w{1,4}|[A-Za-z]:\S*?\.\w{1,4}):(\d+): ?(?:in (\S+)|([A-Za-z_][\w.]*)|)\s*$")
 _EXCEPTION = pattern(
@@ -90,6 +91,8 @@ def listing_frame(bare: str) -> tuple[str, int, str] | None:
         return None
     file, _, function = bare[:WIDEST].partition(" in ")
     file = file.strip()
+    if file.endswith(")") and (link := _LINKED.match(file)) is not None:
+        file = link[1]
     if function and (file.endswith((".py", ".pyx", ".pyc")) or (file.startswith("<") and file.endswith(">"))):
         return file, 0, function.strip()
     found = _RICH.match(bare[:WIDEST])
