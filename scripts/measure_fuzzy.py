@@ -42,7 +42,7 @@ def main() -> None:
     fuzzy._THRESHOLD = min(THRESHOLDS)
 
     def matches(lines: list[Line]) -> tuple[set[str], dict[str, float]]:
-        structure, stream = parse(lines), Stream(lines)
+        structure, stream = parse(lines), Stream(lines, knowledge.field_marks)
         found = exact.find(stream, structure)
         return {o.rule for o in found}, {o.rule: o.score for o in likeness.find(stream, structure, found)}
 

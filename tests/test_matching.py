@@ -28,7 +28,8 @@ LINE = "E cuda_dnn.cc:352] Loaded runtime CuDNN library: 8.0.5 but source was co
 
 def find(rules: Rules, text: str, *, fuzzy: bool = False) -> list[Occurrence]:
     lines = [Line(line, number, 0, 0) for number, line in enumerate(text.split("\n"), 1)]
-    structure, stream, knowledge = parse(lines), Stream(lines), rules.knowledge()
+    structure, knowledge = parse(lines), rules.knowledge()
+    stream = Stream(lines, knowledge.field_marks)
     exact = Matcher(knowledge).find(stream, structure)
     return FuzzyMatcher(knowledge).find(stream, structure, exact) if fuzzy else exact
 
@@ -310,7 +311,7 @@ def test_any_text_around_a_message_leaves_it_found(loaded: Rules, before: str, a
     lines = [*before.splitlines(), "", LINE, "", *after.splitlines()]
     rows = [Line(line, number, 0, 0) for number, line in enumerate(lines, 1)]
     matcher = Matcher(loaded.knowledge())
-    found = matcher.find(Stream(rows), parse(rows))
+    found = matcher.find(Stream(rows, ()), parse(rows))
     assert [o.rule for o in found] == ["loaded-older"]
 
 
@@ -361,12 +362,13 @@ def test_looking_ahead_yields_the_facts_and_messages_that_a_try_at_every_hit_yie
     log = read(text.encode())[0]
     lines = clean(log)
     structure = parse(lines)
-    ahead = triager()._matcher.find(Stream(lines), structure)
+    marks = triager().knowledge.field_marks
+    ahead = triager()._matcher.find(Stream(lines, marks), structure)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(matching, "_EASY", -1)  # no text is short enough to look ahead in
         patch.setattr(matching, "_EASY_WIDE", -1)
         patch.setattr(matching, "_PATIENCE", -1)  # nor is any hunt given up
-        every = triager()._matcher.find(Stream(lines), structure)
+        every = triager()._matcher.find(Stream(lines, marks), structure)
     speaking = [o for o in every if matching.speaks(triager().knowledge.by_id[o.rule])]
     assert [o for o in ahead if o in speaking] == speaking
     assert {(o.rule, c.name, str(c.value)) for o in ahead for c in o.captures} == {
@@ -385,7 +387,8 @@ def test_a_long_log_is_searched_as_a_whole_where_hits_are_tried_in_vain(patience
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(matching, "_EASY", -1)
             patch.setattr(matching, "_PATIENCE", hits)
-            found.append(triager()._matcher.find(Stream(lines), structure))
+            stream = Stream(lines, triager().knowledge.field_marks)
+            found.append(triager()._matcher.find(stream, structure))
     speaking = [[o for o in some if matching.speaks(triager().knowledge.by_id[o.rule])] for some in found]
     assert speaking[0] == speaking[1]
     assert {o.rule for o in found[0]} == {o.rule for o in found[1]}

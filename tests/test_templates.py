@@ -65,7 +65,7 @@ def knowledge(*templates: str, at: str = "anywhere") -> Knowledge:
 
 def found(matcher: Matcher, text: str) -> list[Occurrence]:
     lines = [Line(line, number, 0, 0) for number, line in enumerate(text.split("\n"), 1)]
-    return matcher.find(Stream(lines), Structure(tuple(Role.TEXT for _ in lines)))
+    return matcher.find(Stream(lines, ()), Structure(tuple(Role.TEXT for _ in lines)))
 
 
 # ---- reading
@@ -267,7 +267,7 @@ def test_a_match_begins_and_ends_at_word_boundaries_beside_holes_and_choices(
     rules.facts(a__b="version")
     rules.signature("frob", template)
     lines = [Line(text, 1, 0, 0)]
-    assert not Matcher(rules.knowledge()).find(Stream(lines), parse_lines(lines))
+    assert not Matcher(rules.knowledge()).find(Stream(lines, ()), parse_lines(lines))
 
 
 @pytest.mark.parametrize("text", ["ошибка драйвера", "pilote non chargé", "00¹"])

@@ -69,7 +69,7 @@ class Stream:
     """The cleaned lines in the order in which they are matched: each rank's lines together, so that messages stay whole."""
 
     lines: Sequence[Line]
-    marks: Sequence[bytes] = ()  # words and names of the field, squeezed
+    marks: Sequence[bytes]  # words and names of the field, squeezed (Knowledge.field_marks)
     order: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
